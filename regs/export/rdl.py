@@ -8,7 +8,7 @@ from systemrdl.node import AddrmapNode, FieldNode, RegfileNode, RegNode
 
 from model import WORD_BITS, Const, Enum, Field, Map, Member, Model, ModelError, Reg, Struct
 
-CONST_PREFIX = "const32"  # SystemRDL wants unique values in an enum, so several enums const32* may hold constants
+CONST_MAP = "constants"  # each register is a constant: the reset value of its one field
 STRUCT_MAP = "layouts"
 REG_MAPS = (("bar", 64), ("mcu", 32))
 RESERVED = set(
@@ -78,12 +78,11 @@ def _enum(compiler: RDLCompiler, name: str, widths: dict) -> Enum:
     return enum
 
 
-def _consts(compiler: RDLCompiler, name: str) -> List[Const]:
-    consts = [Const(m.name, m.value, _text(m.rdl_desc)) for m in compiler.namespace.lookup_type(name)]
-    for const in consts:
-        if const.value >> 32:
-            raise ModelError(f"{name}.{const.name}: wider than 32 bits")
-    return consts
+def _const(node: RegNode) -> Const:
+    value = [f.get_property("reset") for f in node.fields()]
+    if len(value) != 1 or not isinstance(value[0], int):
+        raise ModelError(f"constant {node.inst_name}: needs one field with a reset value")
+    return Const(node.inst_name, value[0], _text(node.get_property("desc", default="")))
 
 
 def _field(node: FieldNode, where: str) -> Field:
@@ -156,10 +155,8 @@ def load(path: str) -> Tuple[Model, List[str]]:
     compiler.compile_file(path)
     model = Model()
     for name, widths in _root_enum_literals(info.preprocessed_text):
-        if name.startswith(CONST_PREFIX):
-            model.consts += _consts(compiler, name)
-        else:
-            model.enums.append(_enum(compiler, name, widths))
+        model.enums.append(_enum(compiler, name, widths))
+    model.consts = [_const(reg) for reg in _top(compiler, CONST_MAP).registers(unroll=False)]
     model.structs = [_struct(reg) for reg in _top(compiler, STRUCT_MAP).registers(unroll=False)]
     for name, width in REG_MAPS:
         top = _top(compiler, name)
