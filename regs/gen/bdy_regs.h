@@ -1395,6 +1395,14 @@ static inline int bdy_mtt_entry_rsvd_zero(const uint64_t *w)
 #define BDY_PROT_OP_ADDR_W 64u
 #define BDY_PROT_OP_LEN_LSB 256u
 #define BDY_PROT_OP_LEN_W 64u
+#define BDY_PROT_OP_RES_LSB 320u
+#define BDY_PROT_OP_RES_W 32u
+#define BDY_PROT_OP_RULE_LSB 352u
+#define BDY_PROT_OP_RULE_W 8u
+#define BDY_PROT_OP_PORT_LSB 360u
+#define BDY_PROT_OP_PORT_W 4u
+#define BDY_PROT_OP_QP_GEN_LSB 384u
+#define BDY_PROT_OP_QP_GEN_W 32u
 #define BDY_PROT_OP_BODY0_LSB 512u
 #define BDY_PROT_OP_BODY0_W 64u
 #define BDY_PROT_OP_BODY1_LSB 576u
@@ -1542,6 +1550,46 @@ static inline void bdy_prot_op_set_len(uint64_t *w, uint64_t v)
     w[4] = bdy_field_set(w[4], 0u, 64u, v);
 }
 
+static inline uint64_t bdy_prot_op_get_res(const uint64_t *w)
+{
+    return bdy_field_get(w[5], 0u, 32u);
+}
+
+static inline void bdy_prot_op_set_res(uint64_t *w, uint64_t v)
+{
+    w[5] = bdy_field_set(w[5], 0u, 32u, v);
+}
+
+static inline uint64_t bdy_prot_op_get_rule(const uint64_t *w)
+{
+    return bdy_field_get(w[5], 32u, 8u);
+}
+
+static inline void bdy_prot_op_set_rule(uint64_t *w, uint64_t v)
+{
+    w[5] = bdy_field_set(w[5], 32u, 8u, v);
+}
+
+static inline uint64_t bdy_prot_op_get_port(const uint64_t *w)
+{
+    return bdy_field_get(w[5], 40u, 4u);
+}
+
+static inline void bdy_prot_op_set_port(uint64_t *w, uint64_t v)
+{
+    w[5] = bdy_field_set(w[5], 40u, 4u, v);
+}
+
+static inline uint64_t bdy_prot_op_get_qp_gen(const uint64_t *w)
+{
+    return bdy_field_get(w[6], 0u, 32u);
+}
+
+static inline void bdy_prot_op_set_qp_gen(uint64_t *w, uint64_t v)
+{
+    w[6] = bdy_field_set(w[6], 0u, 32u, v);
+}
+
 static inline uint64_t bdy_prot_op_get_body0(const uint64_t *w)
 {
     return bdy_field_get(w[8], 0u, 64u);
@@ -1628,8 +1676,8 @@ static inline int bdy_prot_op_rsvd_zero(const uint64_t *w)
     return ((w[0] & UINT64_C(0xc000)) |
             (w[1] & UINT64_C(0xff000000)) |
             (w[2] & UINT64_C(0xff000000)) |
-            (w[5] & UINT64_C(0xffffffffffffffff)) |
-            (w[6] & UINT64_C(0xffffffffffffffff)) |
+            (w[5] & UINT64_C(0xfffff00000000000)) |
+            (w[6] & UINT64_C(0xffffffff00000000)) |
             (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
 
@@ -3841,6 +3889,638 @@ static inline int bdy_modify_qp_in_rsvd_zero(const uint64_t *w)
 {
     return ((w[0] & UINT64_C(0xff000000)) |
             (w[1] & UINT64_C(0xfffffffffffffff0))) == 0u;
+}
+
+// acc_req: Request to the protection engine. Checked: key, rights and all of [va, va + len); translated: [va, va + xlen), xlen <= len and <= 4096.
+#define BDY_ACC_REQ_BYTES 64u
+#define BDY_ACC_REQ_WORDS 8u
+#define BDY_ACC_REQ_TAG_LSB 0u
+#define BDY_ACC_REQ_TAG_W 8u
+#define BDY_ACC_REQ_LOCAL_KEY_LSB 8u
+#define BDY_ACC_REQ_LOCAL_KEY_W 1u
+#define BDY_ACC_REQ_RIGHTS_LSB 16u
+#define BDY_ACC_REQ_RIGHTS_W 8u
+#define BDY_ACC_REQ_KEY_LSB 32u
+#define BDY_ACC_REQ_KEY_W 32u
+#define BDY_ACC_REQ_VA_LSB 64u
+#define BDY_ACC_REQ_VA_W 64u
+#define BDY_ACC_REQ_LEN_LSB 128u
+#define BDY_ACC_REQ_LEN_W 32u
+#define BDY_ACC_REQ_XLEN_LSB 160u
+#define BDY_ACC_REQ_XLEN_W 13u
+#define BDY_ACC_REQ_PD_LSB 192u
+#define BDY_ACC_REQ_PD_W 24u
+#define BDY_ACC_REQ_QPN_LSB 256u
+#define BDY_ACC_REQ_QPN_W 24u
+#define BDY_ACC_REQ_QP_GEN_LSB 288u
+#define BDY_ACC_REQ_QP_GEN_W 32u
+
+static inline uint64_t bdy_acc_req_get_tag(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 8u);
+}
+
+static inline void bdy_acc_req_set_tag(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 8u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_local_key(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 8u, 1u);
+}
+
+static inline void bdy_acc_req_set_local_key(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 8u, 1u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_rights(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 16u, 8u);
+}
+
+static inline void bdy_acc_req_set_rights(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 16u, 8u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_key(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 32u);
+}
+
+static inline void bdy_acc_req_set_key(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 32u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_va(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 64u);
+}
+
+static inline void bdy_acc_req_set_va(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_len(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 0u, 32u);
+}
+
+static inline void bdy_acc_req_set_len(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 0u, 32u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_xlen(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 32u, 13u);
+}
+
+static inline void bdy_acc_req_set_xlen(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 32u, 13u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_pd(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 0u, 24u);
+}
+
+static inline void bdy_acc_req_set_pd(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_qpn(const uint64_t *w)
+{
+    return bdy_field_get(w[4], 0u, 24u);
+}
+
+static inline void bdy_acc_req_set_qpn(uint64_t *w, uint64_t v)
+{
+    w[4] = bdy_field_set(w[4], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_qp_gen(const uint64_t *w)
+{
+    return bdy_field_get(w[4], 32u, 32u);
+}
+
+static inline void bdy_acc_req_set_qp_gen(uint64_t *w, uint64_t v)
+{
+    w[4] = bdy_field_set(w[4], 32u, 32u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_acc_req_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xff00fe00)) |
+            (w[2] & UINT64_C(0xffffe00000000000)) |
+            (w[3] & UINT64_C(0xffffffffff000000)) |
+            (w[4] & UINT64_C(0xff000000)) |
+            (w[5] & UINT64_C(0xffffffffffffffff)) |
+            (w[6] & UINT64_C(0xffffffffffffffff)) |
+            (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
+}
+
+// acc_rsp: Verdict.
+#define BDY_ACC_RSP_BYTES 32u
+#define BDY_ACC_RSP_WORDS 4u
+#define BDY_ACC_RSP_TAG_LSB 0u
+#define BDY_ACC_RSP_TAG_W 8u
+#define BDY_ACC_RSP_RULE_LSB 8u
+#define BDY_ACC_RSP_RULE_W 8u
+#define BDY_ACC_RSP_EPOCH_LSB 16u
+#define BDY_ACC_RSP_EPOCH_W 1u
+#define BDY_ACC_RSP_STALE_LSB 17u
+#define BDY_ACC_RSP_STALE_W 1u
+#define BDY_ACC_RSP_LEN0_LSB 32u
+#define BDY_ACC_RSP_LEN0_W 13u
+#define BDY_ACC_RSP_LEN1_LSB 48u
+#define BDY_ACC_RSP_LEN1_W 13u
+#define BDY_ACC_RSP_BUS0_LSB 64u
+#define BDY_ACC_RSP_BUS0_W 64u
+#define BDY_ACC_RSP_BUS1_LSB 128u
+#define BDY_ACC_RSP_BUS1_W 64u
+
+static inline uint64_t bdy_acc_rsp_get_tag(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 8u);
+}
+
+static inline void bdy_acc_rsp_set_tag(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 8u, v);
+}
+
+static inline uint64_t bdy_acc_rsp_get_rule(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 8u, 8u);
+}
+
+static inline void bdy_acc_rsp_set_rule(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 8u, 8u, v);
+}
+
+static inline uint64_t bdy_acc_rsp_get_epoch(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 16u, 1u);
+}
+
+static inline void bdy_acc_rsp_set_epoch(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 16u, 1u, v);
+}
+
+static inline uint64_t bdy_acc_rsp_get_stale(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 17u, 1u);
+}
+
+static inline void bdy_acc_rsp_set_stale(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 17u, 1u, v);
+}
+
+static inline uint64_t bdy_acc_rsp_get_len0(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 13u);
+}
+
+static inline void bdy_acc_rsp_set_len0(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 13u, v);
+}
+
+static inline uint64_t bdy_acc_rsp_get_len1(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 48u, 13u);
+}
+
+static inline void bdy_acc_rsp_set_len1(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 48u, 13u, v);
+}
+
+static inline uint64_t bdy_acc_rsp_get_bus0(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 64u);
+}
+
+static inline void bdy_acc_rsp_set_bus0(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_acc_rsp_get_bus1(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 0u, 64u);
+}
+
+static inline void bdy_acc_rsp_set_bus1(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 0u, 64u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_acc_rsp_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xe000e000fffc0000)) |
+            (w[3] & UINT64_C(0xffffffffffffffff))) == 0u;
+}
+
+// pkt_hdr: Packet header as fields. On transmit the framer lays it out; on receive the deframer fills it.
+#define BDY_PKT_HDR_BYTES 128u
+#define BDY_PKT_HDR_WORDS 16u
+#define BDY_PKT_HDR_OP_LSB 0u
+#define BDY_PKT_HDR_OP_W 8u
+#define BDY_PKT_HDR_SE_LSB 8u
+#define BDY_PKT_HDR_SE_W 1u
+#define BDY_PKT_HDR_ACKREQ_LSB 9u
+#define BDY_PKT_HDR_ACKREQ_W 1u
+#define BDY_PKT_HDR_GRH_LSB 10u
+#define BDY_PKT_HDR_GRH_W 1u
+#define BDY_PKT_HDR_PAD_LSB 12u
+#define BDY_PKT_HDR_PAD_W 2u
+#define BDY_PKT_HDR_PKEY_LSB 16u
+#define BDY_PKT_HDR_PKEY_W 16u
+#define BDY_PKT_HDR_DEST_QP_LSB 32u
+#define BDY_PKT_HDR_DEST_QP_W 24u
+#define BDY_PKT_HDR_SL_LSB 56u
+#define BDY_PKT_HDR_SL_W 4u
+#define BDY_PKT_HDR_PSN_LSB 64u
+#define BDY_PKT_HDR_PSN_W 24u
+#define BDY_PKT_HDR_SYNDROME_LSB 88u
+#define BDY_PKT_HDR_SYNDROME_W 8u
+#define BDY_PKT_HDR_MSN_LSB 96u
+#define BDY_PKT_HDR_MSN_W 24u
+#define BDY_PKT_HDR_VA_LSB 128u
+#define BDY_PKT_HDR_VA_W 64u
+#define BDY_PKT_HDR_RKEY_LSB 192u
+#define BDY_PKT_HDR_RKEY_W 32u
+#define BDY_PKT_HDR_DMALEN_LSB 224u
+#define BDY_PKT_HDR_DMALEN_W 32u
+#define BDY_PKT_HDR_IMM_LSB 256u
+#define BDY_PKT_HDR_IMM_W 32u
+#define BDY_PKT_HDR_IETH_LSB 288u
+#define BDY_PKT_HDR_IETH_W 32u
+#define BDY_PKT_HDR_PAYLEN_LSB 320u
+#define BDY_PKT_HDR_PAYLEN_W 13u
+#define BDY_PKT_HDR_DLID_LSB 336u
+#define BDY_PKT_HDR_DLID_W 16u
+#define BDY_PKT_HDR_SLID_LSB 352u
+#define BDY_PKT_HDR_SLID_W 16u
+#define BDY_PKT_HDR_FLOW_LABEL_LSB 384u
+#define BDY_PKT_HDR_FLOW_LABEL_W 20u
+#define BDY_PKT_HDR_TCLASS_LSB 404u
+#define BDY_PKT_HDR_TCLASS_W 8u
+#define BDY_PKT_HDR_HOP_LIMIT_LSB 412u
+#define BDY_PKT_HDR_HOP_LIMIT_W 8u
+#define BDY_PKT_HDR_SGID_INDEX_LSB 420u
+#define BDY_PKT_HDR_SGID_INDEX_W 8u
+#define BDY_PKT_HDR_GID_LO_LSB 448u
+#define BDY_PKT_HDR_GID_LO_W 64u
+#define BDY_PKT_HDR_GID_HI_LSB 512u
+#define BDY_PKT_HDR_GID_HI_W 64u
+#define BDY_PKT_HDR_QKEY_LSB 576u
+#define BDY_PKT_HDR_QKEY_W 32u
+#define BDY_PKT_HDR_SRC_QP_LSB 608u
+#define BDY_PKT_HDR_SRC_QP_W 24u
+#define BDY_PKT_HDR_XRC_SRQN_LSB 640u
+#define BDY_PKT_HDR_XRC_SRQN_W 24u
+#define BDY_PKT_HDR_SWAP_ADD_LSB 704u
+#define BDY_PKT_HDR_SWAP_ADD_W 64u
+#define BDY_PKT_HDR_CMP_LSB 768u
+#define BDY_PKT_HDR_CMP_W 64u
+#define BDY_PKT_HDR_ARRIVAL_LSB 832u
+#define BDY_PKT_HDR_ARRIVAL_W 64u
+
+static inline uint64_t bdy_pkt_hdr_get_op(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 8u);
+}
+
+static inline void bdy_pkt_hdr_set_op(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 8u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_se(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 8u, 1u);
+}
+
+static inline void bdy_pkt_hdr_set_se(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 8u, 1u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_ackreq(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 9u, 1u);
+}
+
+static inline void bdy_pkt_hdr_set_ackreq(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 9u, 1u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_grh(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 10u, 1u);
+}
+
+static inline void bdy_pkt_hdr_set_grh(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 10u, 1u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_pad(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 12u, 2u);
+}
+
+static inline void bdy_pkt_hdr_set_pad(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 12u, 2u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_pkey(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 16u, 16u);
+}
+
+static inline void bdy_pkt_hdr_set_pkey(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 16u, 16u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_dest_qp(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 24u);
+}
+
+static inline void bdy_pkt_hdr_set_dest_qp(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 24u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_sl(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 56u, 4u);
+}
+
+static inline void bdy_pkt_hdr_set_sl(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 56u, 4u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_psn(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 24u);
+}
+
+static inline void bdy_pkt_hdr_set_psn(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_syndrome(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 24u, 8u);
+}
+
+static inline void bdy_pkt_hdr_set_syndrome(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 24u, 8u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_msn(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 32u, 24u);
+}
+
+static inline void bdy_pkt_hdr_set_msn(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 32u, 24u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_va(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 0u, 64u);
+}
+
+static inline void bdy_pkt_hdr_set_va(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_rkey(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 0u, 32u);
+}
+
+static inline void bdy_pkt_hdr_set_rkey(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 0u, 32u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_dmalen(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 32u, 32u);
+}
+
+static inline void bdy_pkt_hdr_set_dmalen(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 32u, 32u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_imm(const uint64_t *w)
+{
+    return bdy_field_get(w[4], 0u, 32u);
+}
+
+static inline void bdy_pkt_hdr_set_imm(uint64_t *w, uint64_t v)
+{
+    w[4] = bdy_field_set(w[4], 0u, 32u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_ieth(const uint64_t *w)
+{
+    return bdy_field_get(w[4], 32u, 32u);
+}
+
+static inline void bdy_pkt_hdr_set_ieth(uint64_t *w, uint64_t v)
+{
+    w[4] = bdy_field_set(w[4], 32u, 32u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_paylen(const uint64_t *w)
+{
+    return bdy_field_get(w[5], 0u, 13u);
+}
+
+static inline void bdy_pkt_hdr_set_paylen(uint64_t *w, uint64_t v)
+{
+    w[5] = bdy_field_set(w[5], 0u, 13u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_dlid(const uint64_t *w)
+{
+    return bdy_field_get(w[5], 16u, 16u);
+}
+
+static inline void bdy_pkt_hdr_set_dlid(uint64_t *w, uint64_t v)
+{
+    w[5] = bdy_field_set(w[5], 16u, 16u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_slid(const uint64_t *w)
+{
+    return bdy_field_get(w[5], 32u, 16u);
+}
+
+static inline void bdy_pkt_hdr_set_slid(uint64_t *w, uint64_t v)
+{
+    w[5] = bdy_field_set(w[5], 32u, 16u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_flow_label(const uint64_t *w)
+{
+    return bdy_field_get(w[6], 0u, 20u);
+}
+
+static inline void bdy_pkt_hdr_set_flow_label(uint64_t *w, uint64_t v)
+{
+    w[6] = bdy_field_set(w[6], 0u, 20u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_tclass(const uint64_t *w)
+{
+    return bdy_field_get(w[6], 20u, 8u);
+}
+
+static inline void bdy_pkt_hdr_set_tclass(uint64_t *w, uint64_t v)
+{
+    w[6] = bdy_field_set(w[6], 20u, 8u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_hop_limit(const uint64_t *w)
+{
+    return bdy_field_get(w[6], 28u, 8u);
+}
+
+static inline void bdy_pkt_hdr_set_hop_limit(uint64_t *w, uint64_t v)
+{
+    w[6] = bdy_field_set(w[6], 28u, 8u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_sgid_index(const uint64_t *w)
+{
+    return bdy_field_get(w[6], 36u, 8u);
+}
+
+static inline void bdy_pkt_hdr_set_sgid_index(uint64_t *w, uint64_t v)
+{
+    w[6] = bdy_field_set(w[6], 36u, 8u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_gid_lo(const uint64_t *w)
+{
+    return bdy_field_get(w[7], 0u, 64u);
+}
+
+static inline void bdy_pkt_hdr_set_gid_lo(uint64_t *w, uint64_t v)
+{
+    w[7] = bdy_field_set(w[7], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_gid_hi(const uint64_t *w)
+{
+    return bdy_field_get(w[8], 0u, 64u);
+}
+
+static inline void bdy_pkt_hdr_set_gid_hi(uint64_t *w, uint64_t v)
+{
+    w[8] = bdy_field_set(w[8], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_qkey(const uint64_t *w)
+{
+    return bdy_field_get(w[9], 0u, 32u);
+}
+
+static inline void bdy_pkt_hdr_set_qkey(uint64_t *w, uint64_t v)
+{
+    w[9] = bdy_field_set(w[9], 0u, 32u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_src_qp(const uint64_t *w)
+{
+    return bdy_field_get(w[9], 32u, 24u);
+}
+
+static inline void bdy_pkt_hdr_set_src_qp(uint64_t *w, uint64_t v)
+{
+    w[9] = bdy_field_set(w[9], 32u, 24u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_xrc_srqn(const uint64_t *w)
+{
+    return bdy_field_get(w[10], 0u, 24u);
+}
+
+static inline void bdy_pkt_hdr_set_xrc_srqn(uint64_t *w, uint64_t v)
+{
+    w[10] = bdy_field_set(w[10], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_swap_add(const uint64_t *w)
+{
+    return bdy_field_get(w[11], 0u, 64u);
+}
+
+static inline void bdy_pkt_hdr_set_swap_add(uint64_t *w, uint64_t v)
+{
+    w[11] = bdy_field_set(w[11], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_cmp(const uint64_t *w)
+{
+    return bdy_field_get(w[12], 0u, 64u);
+}
+
+static inline void bdy_pkt_hdr_set_cmp(uint64_t *w, uint64_t v)
+{
+    w[12] = bdy_field_set(w[12], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_pkt_hdr_get_arrival(const uint64_t *w)
+{
+    return bdy_field_get(w[13], 0u, 64u);
+}
+
+static inline void bdy_pkt_hdr_set_arrival(uint64_t *w, uint64_t v)
+{
+    w[13] = bdy_field_set(w[13], 0u, 64u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_pkt_hdr_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xf00000000000c800)) |
+            (w[1] & UINT64_C(0xff00000000000000)) |
+            (w[5] & UINT64_C(0xffff00000000e000)) |
+            (w[6] & UINT64_C(0xfffff00000000000)) |
+            (w[9] & UINT64_C(0xff00000000000000)) |
+            (w[10] & UINT64_C(0xffffffffff000000)) |
+            (w[14] & UINT64_C(0xffffffffffffffff)) |
+            (w[15] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
 
 // trc_access: Access verdict: every input and output of the decision.
