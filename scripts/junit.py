@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes the JUnit files that tests, the summary and the test plan share."""
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+ROOT = Path(__file__).resolve().parent.parent
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+def out_dir() -> Path:
+    """Where runs leave their reports; common.sh decides."""
+    asked = subprocess.run(["bash", "-c", '. "$0/scripts/common.sh" && echo "$BDY_OUT"', str(ROOT)],
+                           check=True, capture_output=True, text=True)
+    return Path(asked.stdout.strip())
 
 
 def _state(case) -> str:
