@@ -15,7 +15,9 @@ RESERVED = set(
     # Words that cannot name a struct member in SystemVerilog.
     "alias always and assert assign assume automatic before begin bind bins bit break buf byte case cell chandle "
     "checker class clocking config const constraint context continue cover cross deassign default defparam design "
-    "disable dist do edge else end endcase enum event expect export extends extern final first_match for force "
+    "covergroup coverpoint disable dist do edge else end endcase endchecker endclass endclocking endconfig endfunction "
+    "endgenerate endgroup endinterface endmodule endpackage endprimitive endprogram endproperty endsequence endspecify "
+    "endtable endtask enum event expect export extends extern final first_match for force "
     "forever fork function generate genvar global highz0 highz1 if iff ifnone implies import include initial inout "
     "input inside instance int integer interface intersect join large let liblist library local localparam logic "
     "longint macromodule matches medium modport module nand negedge new nexttime nor not null or output package "
@@ -23,7 +25,7 @@ RESERVED = set(
     "real realtime reg reject_on release repeat restrict return rtran scalared sequence shortint shortreal signed "
     "small soft solve specify static string strong struct super supply0 supply1 table tagged task this throughout "
     "time timeprecision timeunit tran tri type typedef union unique unsigned until use uwire var vectored virtual "
-    "void wait wand weak while wildcard wire with within wor xnor xor".split())
+    "void wait wait_order wand weak while wildcard wire with within wor xnor xor".split())
 
 
 def _text(value) -> str:
