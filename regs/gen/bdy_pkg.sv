@@ -33,7 +33,7 @@ package bdy_pkg;
   localparam logic [31:0] MAX_MSG_LOG = 32'h1f;
   localparam logic [31:0] FW_MAGIC = 32'h42445946;
   localparam logic [31:0] FW_LOAD_BASE = 32'h80000000;
-  localparam logic [31:0] FW_RAM_BYTES = 32'h10000;
+  localparam logic [31:0] FW_RAM_BYTES = 32'h20000;
   localparam logic [31:0] DEV_MAGIC = 32'h42445931;
 
   localparam int MPT_KIND_ENUM_W = 2;

@@ -53,7 +53,7 @@ static inline uint64_t bdy_field_set(uint64_t word, unsigned lsb, unsigned width
 #define BDY_MAX_MSG_LOG 31u
 #define BDY_FW_MAGIC 0x42445946u
 #define BDY_FW_LOAD_BASE 0x80000000u
-#define BDY_FW_RAM_BYTES 0x10000u
+#define BDY_FW_RAM_BYTES 0x20000u
 #define BDY_DEV_MAGIC 0x42445931u
 
 #define BDY_MPT_KIND_ENUM_MAX 3u
