@@ -1368,6 +1368,218 @@ package bdy_pkg;
     logic [7:0] op;  // bth_op_e
   } pkt_hdr_t;
 
+  localparam int SQ_REQ_W = 256;
+  localparam int SQ_REQ_BYTES = 32;
+  localparam logic [255:0] SQ_REQ_RSVD_MASK = 256'hffffffffffffffffffff0000ff000000ff000000ff000000f0e0e0e0e0e00000;
+  localparam int SQ_REQ_EI_LSB = 0;
+  localparam int SQ_REQ_EI_W = 16;
+  localparam int SQ_REQ_WH_LSB = 16;
+  localparam int SQ_REQ_WH_W = 5;
+  localparam int SQ_REQ_MH_LSB = 24;
+  localparam int SQ_REQ_MH_W = 5;
+  localparam int SQ_REQ_TM_LSB = 32;
+  localparam int SQ_REQ_TM_W = 5;
+  localparam int SQ_REQ_RD_AL_LSB = 40;
+  localparam int SQ_REQ_RD_AL_W = 5;
+  localparam int SQ_REQ_LERR_M_LSB = 48;
+  localparam int SQ_REQ_LERR_M_W = 5;
+  localparam int SQ_REQ_LERR_LSB = 56;
+  localparam int SQ_REQ_LERR_W = 1;
+  localparam int SQ_REQ_STOP_LSB = 57;
+  localparam int SQ_REQ_STOP_W = 1;
+  localparam int SQ_REQ_VIOL_LSB = 58;
+  localparam int SQ_REQ_VIOL_W = 1;
+  localparam int SQ_REQ_RW_ACK_LSB = 59;
+  localparam int SQ_REQ_RW_ACK_W = 1;
+  localparam int SQ_REQ_NPSN_LSB = 64;
+  localparam int SQ_REQ_NPSN_W = 24;
+  localparam int SQ_REQ_TPSN_LSB = 96;
+  localparam int SQ_REQ_TPSN_W = 24;
+  localparam int SQ_REQ_SENT_LSB = 128;
+  localparam int SQ_REQ_SENT_W = 24;
+  localparam int SQ_REQ_LERR_ST_LSB = 160;
+  localparam int SQ_REQ_LERR_ST_W = 8;
+  localparam int SQ_REQ_LERR_RULE_LSB = 168;
+  localparam int SQ_REQ_LERR_RULE_W = 8;
+  typedef struct packed {
+    logic [79:0] rsvd_176;
+    logic [7:0] lerr_rule;  // rule_e
+    logic [7:0] lerr_st;  // wc_e
+    logic [7:0] rsvd_152;
+    logic [23:0] sent;
+    logic [7:0] rsvd_120;
+    logic [23:0] tpsn;
+    logic [7:0] rsvd_88;
+    logic [23:0] npsn;
+    logic [3:0] rsvd_60;
+    logic rw_ack;
+    logic viol;
+    logic stop;
+    logic lerr;
+    logic [2:0] rsvd_53;
+    logic [4:0] lerr_m;
+    logic [2:0] rsvd_45;
+    logic [4:0] rd_al;
+    logic [2:0] rsvd_37;
+    logic [4:0] tm;
+    logic [2:0] rsvd_29;
+    logic [4:0] mh;
+    logic [2:0] rsvd_21;
+    logic [4:0] wh;
+    logic [15:0] ei;
+  } sq_req_t;
+
+  localparam int SQ_RSP_W = 128;
+  localparam int SQ_RSP_BYTES = 16;
+  localparam logic [127:0] SQ_RSP_RSVD_MASK = 128'hffffffffff000000fff888e0e0000000;
+  localparam int SQ_RSP_UPSN_LSB = 0;
+  localparam int SQ_RSP_UPSN_W = 24;
+  localparam int SQ_RSP_UM_LSB = 24;
+  localparam int SQ_RSP_UM_W = 5;
+  localparam int SQ_RSP_RD_DN_LSB = 32;
+  localparam int SQ_RSP_RD_DN_W = 5;
+  localparam int SQ_RSP_RETRY_LSB = 40;
+  localparam int SQ_RSP_RETRY_W = 3;
+  localparam int SQ_RSP_RNR_LSB = 44;
+  localparam int SQ_RSP_RNR_W = 3;
+  localparam int SQ_RSP_RNRW_LSB = 48;
+  localparam int SQ_RSP_RNRW_W = 1;
+  localparam int SQ_RSP_RW_REQ_LSB = 49;
+  localparam int SQ_RSP_RW_REQ_W = 1;
+  localparam int SQ_RSP_RERR_LSB = 50;
+  localparam int SQ_RSP_RERR_W = 1;
+  localparam int SQ_RSP_ST_LSB = 64;
+  localparam int SQ_RSP_ST_W = 8;
+  localparam int SQ_RSP_RULE_LSB = 72;
+  localparam int SQ_RSP_RULE_W = 8;
+  localparam int SQ_RSP_SYN_LSB = 80;
+  localparam int SQ_RSP_SYN_W = 8;
+  typedef struct packed {
+    logic [39:0] rsvd_88;
+    logic [7:0] syn;  // aeth_e
+    logic [7:0] rule;  // rule_e
+    logic [7:0] st;  // wc_e
+    logic [12:0] rsvd_51;
+    logic rerr;
+    logic rw_req;
+    logic rnrw;
+    logic rsvd_47;
+    logic [2:0] rnr;
+    logic rsvd_43;
+    logic [2:0] retry;
+    logic [2:0] rsvd_37;
+    logic [4:0] rd_dn;
+    logic [2:0] rsvd_29;
+    logic [4:0] um;
+    logic [23:0] upsn;
+  } sq_rsp_t;
+
+  localparam int SQ_RET_W = 64;
+  localparam int SQ_RET_BYTES = 8;
+  localparam logic [63:0] SQ_RET_RSVD_MASK = 64'hfffffffffce00000;
+  localparam int SQ_RET_RI_LSB = 0;
+  localparam int SQ_RET_RI_W = 16;
+  localparam int SQ_RET_WT_LSB = 16;
+  localparam int SQ_RET_WT_W = 5;
+  localparam int SQ_RET_QPERR_LSB = 24;
+  localparam int SQ_RET_QPERR_W = 1;
+  localparam int SQ_RET_ERRD_LSB = 25;
+  localparam int SQ_RET_ERRD_W = 1;
+  typedef struct packed {
+    logic [37:0] rsvd_26;
+    logic errd;
+    logic qperr;
+    logic [2:0] rsvd_21;
+    logic [4:0] wt;
+    logic [15:0] ri;
+  } sq_ret_t;
+
+  localparam int SQ_WR_W = 128;
+  localparam int SQ_WR_BYTES = 16;
+  localparam logic [127:0] SQ_WR_RSVD_MASK = 128'hff00000000000000ff0000e080000000;
+  localparam int SQ_WR_OP_LSB = 0;
+  localparam int SQ_WR_OP_W = 8;
+  localparam int SQ_WR_IDX_LSB = 8;
+  localparam int SQ_WR_IDX_W = 16;
+  localparam int SQ_WR_SLOTS_LSB = 24;
+  localparam int SQ_WR_SLOTS_W = 4;
+  localparam int SQ_WR_IS_MSG_LSB = 28;
+  localparam int SQ_WR_IS_MSG_W = 1;
+  localparam int SQ_WR_IS_OP_LSB = 29;
+  localparam int SQ_WR_IS_OP_W = 1;
+  localparam int SQ_WR_SIG_LSB = 30;
+  localparam int SQ_WR_SIG_W = 1;
+  localparam int SQ_WR_MSEQ_LSB = 32;
+  localparam int SQ_WR_MSEQ_W = 5;
+  localparam int SQ_WR_ST_LSB = 40;
+  localparam int SQ_WR_ST_W = 8;
+  localparam int SQ_WR_RULE_LSB = 48;
+  localparam int SQ_WR_RULE_W = 8;
+  localparam int SQ_WR_LEN_LSB = 64;
+  localparam int SQ_WR_LEN_W = 32;
+  localparam int SQ_WR_SCQN_LSB = 96;
+  localparam int SQ_WR_SCQN_W = 24;
+  typedef struct packed {
+    logic [7:0] rsvd_120;
+    logic [23:0] scqn;
+    logic [31:0] len;
+    logic [7:0] rsvd_56;
+    logic [7:0] rule;  // rule_e
+    logic [7:0] st;  // wc_e
+    logic [2:0] rsvd_37;
+    logic [4:0] mseq;
+    logic rsvd_31;
+    logic sig;
+    logic is_op;
+    logic is_msg;
+    logic [3:0] slots;
+    logic [15:0] idx;
+    logic [7:0] op;  // wqe_op_e
+  } sq_wr_t;
+
+  localparam int SQ_MSG_W = 256;
+  localparam int SQ_MSG_BYTES = 32;
+  localparam logic [255:0] SQ_MSG_RSVD_MASK = 256'hfff80000;
+  localparam int SQ_MSG_OP_LSB = 0;
+  localparam int SQ_MSG_OP_W = 8;
+  localparam int SQ_MSG_SLOTS_LSB = 8;
+  localparam int SQ_MSG_SLOTS_W = 4;
+  localparam int SQ_MSG_NSGE_LSB = 12;
+  localparam int SQ_MSG_NSGE_W = 5;
+  localparam int SQ_MSG_INL_LSB = 17;
+  localparam int SQ_MSG_INL_W = 1;
+  localparam int SQ_MSG_SE_LSB = 18;
+  localparam int SQ_MSG_SE_W = 1;
+  localparam int SQ_MSG_IMM_LSB = 32;
+  localparam int SQ_MSG_IMM_W = 32;
+  localparam int SQ_MSG_SPSN_LSB = 64;
+  localparam int SQ_MSG_SPSN_W = 24;
+  localparam int SQ_MSG_NPK_LSB = 88;
+  localparam int SQ_MSG_NPK_W = 24;
+  localparam int SQ_MSG_IDX_LSB = 112;
+  localparam int SQ_MSG_IDX_W = 16;
+  localparam int SQ_MSG_VA_LSB = 128;
+  localparam int SQ_MSG_VA_W = 64;
+  localparam int SQ_MSG_RKEY_LSB = 192;
+  localparam int SQ_MSG_RKEY_W = 32;
+  localparam int SQ_MSG_LEN_LSB = 224;
+  localparam int SQ_MSG_LEN_W = 32;
+  typedef struct packed {
+    logic [31:0] len;
+    logic [31:0] rkey;
+    logic [63:0] va;
+    logic [15:0] idx;
+    logic [23:0] npk;
+    logic [23:0] spsn;
+    logic [31:0] imm;
+    logic [12:0] rsvd_19;
+    logic se;
+    logic inl;
+    logic [4:0] nsge;
+    logic [3:0] slots;
+    logic [7:0] op;  // wqe_op_e
+  } sq_msg_t;
+
   localparam int TRC_ACCESS_W = 512;
   localparam int TRC_ACCESS_BYTES = 64;
   localparam logic [511:0] TRC_ACCESS_RSVD_MASK = 512'hffffffffffffffff000000000000000000000000000000000000000000000000ffff00000000000000000000000000000000000000000000f000fe0000000000;

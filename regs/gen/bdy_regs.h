@@ -4523,6 +4523,697 @@ static inline int bdy_pkt_hdr_rsvd_zero(const uint64_t *w)
             (w[15] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
 
+// sq_req: Per queue pair, written by the request half.
+#define BDY_SQ_REQ_BYTES 32u
+#define BDY_SQ_REQ_WORDS 4u
+#define BDY_SQ_REQ_EI_LSB 0u
+#define BDY_SQ_REQ_EI_W 16u
+#define BDY_SQ_REQ_WH_LSB 16u
+#define BDY_SQ_REQ_WH_W 5u
+#define BDY_SQ_REQ_MH_LSB 24u
+#define BDY_SQ_REQ_MH_W 5u
+#define BDY_SQ_REQ_TM_LSB 32u
+#define BDY_SQ_REQ_TM_W 5u
+#define BDY_SQ_REQ_RD_AL_LSB 40u
+#define BDY_SQ_REQ_RD_AL_W 5u
+#define BDY_SQ_REQ_LERR_M_LSB 48u
+#define BDY_SQ_REQ_LERR_M_W 5u
+#define BDY_SQ_REQ_LERR_LSB 56u
+#define BDY_SQ_REQ_LERR_W 1u
+#define BDY_SQ_REQ_STOP_LSB 57u
+#define BDY_SQ_REQ_STOP_W 1u
+#define BDY_SQ_REQ_VIOL_LSB 58u
+#define BDY_SQ_REQ_VIOL_W 1u
+#define BDY_SQ_REQ_RW_ACK_LSB 59u
+#define BDY_SQ_REQ_RW_ACK_W 1u
+#define BDY_SQ_REQ_NPSN_LSB 64u
+#define BDY_SQ_REQ_NPSN_W 24u
+#define BDY_SQ_REQ_TPSN_LSB 96u
+#define BDY_SQ_REQ_TPSN_W 24u
+#define BDY_SQ_REQ_SENT_LSB 128u
+#define BDY_SQ_REQ_SENT_W 24u
+#define BDY_SQ_REQ_LERR_ST_LSB 160u
+#define BDY_SQ_REQ_LERR_ST_W 8u
+#define BDY_SQ_REQ_LERR_RULE_LSB 168u
+#define BDY_SQ_REQ_LERR_RULE_W 8u
+
+static inline uint64_t bdy_sq_req_get_ei(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 16u);
+}
+
+static inline void bdy_sq_req_set_ei(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 16u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_wh(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 16u, 5u);
+}
+
+static inline void bdy_sq_req_set_wh(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 16u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_mh(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 24u, 5u);
+}
+
+static inline void bdy_sq_req_set_mh(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 24u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_tm(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 5u);
+}
+
+static inline void bdy_sq_req_set_tm(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_rd_al(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 40u, 5u);
+}
+
+static inline void bdy_sq_req_set_rd_al(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 40u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_lerr_m(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 48u, 5u);
+}
+
+static inline void bdy_sq_req_set_lerr_m(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 48u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_lerr(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 56u, 1u);
+}
+
+static inline void bdy_sq_req_set_lerr(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 56u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_stop(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 57u, 1u);
+}
+
+static inline void bdy_sq_req_set_stop(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 57u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_viol(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 58u, 1u);
+}
+
+static inline void bdy_sq_req_set_viol(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 58u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_rw_ack(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 59u, 1u);
+}
+
+static inline void bdy_sq_req_set_rw_ack(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 59u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_npsn(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 24u);
+}
+
+static inline void bdy_sq_req_set_npsn(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_tpsn(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 32u, 24u);
+}
+
+static inline void bdy_sq_req_set_tpsn(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 32u, 24u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_sent(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 0u, 24u);
+}
+
+static inline void bdy_sq_req_set_sent(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_lerr_st(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 32u, 8u);
+}
+
+static inline void bdy_sq_req_set_lerr_st(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 32u, 8u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_lerr_rule(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 40u, 8u);
+}
+
+static inline void bdy_sq_req_set_lerr_rule(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 40u, 8u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_sq_req_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xf0e0e0e0e0e00000)) |
+            (w[1] & UINT64_C(0xff000000ff000000)) |
+            (w[2] & UINT64_C(0xffff0000ff000000)) |
+            (w[3] & UINT64_C(0xffffffffffffffff))) == 0u;
+}
+
+// sq_rsp: Per queue pair, written by the response half.
+#define BDY_SQ_RSP_BYTES 16u
+#define BDY_SQ_RSP_WORDS 2u
+#define BDY_SQ_RSP_UPSN_LSB 0u
+#define BDY_SQ_RSP_UPSN_W 24u
+#define BDY_SQ_RSP_UM_LSB 24u
+#define BDY_SQ_RSP_UM_W 5u
+#define BDY_SQ_RSP_RD_DN_LSB 32u
+#define BDY_SQ_RSP_RD_DN_W 5u
+#define BDY_SQ_RSP_RETRY_LSB 40u
+#define BDY_SQ_RSP_RETRY_W 3u
+#define BDY_SQ_RSP_RNR_LSB 44u
+#define BDY_SQ_RSP_RNR_W 3u
+#define BDY_SQ_RSP_RNRW_LSB 48u
+#define BDY_SQ_RSP_RNRW_W 1u
+#define BDY_SQ_RSP_RW_REQ_LSB 49u
+#define BDY_SQ_RSP_RW_REQ_W 1u
+#define BDY_SQ_RSP_RERR_LSB 50u
+#define BDY_SQ_RSP_RERR_W 1u
+#define BDY_SQ_RSP_ST_LSB 64u
+#define BDY_SQ_RSP_ST_W 8u
+#define BDY_SQ_RSP_RULE_LSB 72u
+#define BDY_SQ_RSP_RULE_W 8u
+#define BDY_SQ_RSP_SYN_LSB 80u
+#define BDY_SQ_RSP_SYN_W 8u
+
+static inline uint64_t bdy_sq_rsp_get_upsn(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 24u);
+}
+
+static inline void bdy_sq_rsp_set_upsn(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_um(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 24u, 5u);
+}
+
+static inline void bdy_sq_rsp_set_um(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 24u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_rd_dn(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 5u);
+}
+
+static inline void bdy_sq_rsp_set_rd_dn(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_retry(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 40u, 3u);
+}
+
+static inline void bdy_sq_rsp_set_retry(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 40u, 3u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_rnr(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 44u, 3u);
+}
+
+static inline void bdy_sq_rsp_set_rnr(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 44u, 3u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_rnrw(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 48u, 1u);
+}
+
+static inline void bdy_sq_rsp_set_rnrw(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 48u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_rw_req(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 49u, 1u);
+}
+
+static inline void bdy_sq_rsp_set_rw_req(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 49u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_rerr(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 50u, 1u);
+}
+
+static inline void bdy_sq_rsp_set_rerr(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 50u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_st(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 8u);
+}
+
+static inline void bdy_sq_rsp_set_st(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 8u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_rule(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 8u, 8u);
+}
+
+static inline void bdy_sq_rsp_set_rule(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 8u, 8u, v);
+}
+
+static inline uint64_t bdy_sq_rsp_get_syn(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 16u, 8u);
+}
+
+static inline void bdy_sq_rsp_set_syn(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 16u, 8u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_sq_rsp_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xfff888e0e0000000)) |
+            (w[1] & UINT64_C(0xffffffffff000000))) == 0u;
+}
+
+// sq_ret: Per queue pair, written by retirement.
+#define BDY_SQ_RET_BYTES 8u
+#define BDY_SQ_RET_WORDS 1u
+#define BDY_SQ_RET_RI_LSB 0u
+#define BDY_SQ_RET_RI_W 16u
+#define BDY_SQ_RET_WT_LSB 16u
+#define BDY_SQ_RET_WT_W 5u
+#define BDY_SQ_RET_QPERR_LSB 24u
+#define BDY_SQ_RET_QPERR_W 1u
+#define BDY_SQ_RET_ERRD_LSB 25u
+#define BDY_SQ_RET_ERRD_W 1u
+
+static inline uint64_t bdy_sq_ret_get_ri(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 16u);
+}
+
+static inline void bdy_sq_ret_set_ri(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 16u, v);
+}
+
+static inline uint64_t bdy_sq_ret_get_wt(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 16u, 5u);
+}
+
+static inline void bdy_sq_ret_set_wt(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 16u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_ret_get_qperr(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 24u, 1u);
+}
+
+static inline void bdy_sq_ret_set_qperr(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 24u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_ret_get_errd(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 25u, 1u);
+}
+
+static inline void bdy_sq_ret_set_errd(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 25u, 1u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_sq_ret_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xfffffffffce00000))) == 0u;
+}
+
+// sq_wr: Entry of the work request ring.
+#define BDY_SQ_WR_BYTES 16u
+#define BDY_SQ_WR_WORDS 2u
+#define BDY_SQ_WR_OP_LSB 0u
+#define BDY_SQ_WR_OP_W 8u
+#define BDY_SQ_WR_IDX_LSB 8u
+#define BDY_SQ_WR_IDX_W 16u
+#define BDY_SQ_WR_SLOTS_LSB 24u
+#define BDY_SQ_WR_SLOTS_W 4u
+#define BDY_SQ_WR_IS_MSG_LSB 28u
+#define BDY_SQ_WR_IS_MSG_W 1u
+#define BDY_SQ_WR_IS_OP_LSB 29u
+#define BDY_SQ_WR_IS_OP_W 1u
+#define BDY_SQ_WR_SIG_LSB 30u
+#define BDY_SQ_WR_SIG_W 1u
+#define BDY_SQ_WR_MSEQ_LSB 32u
+#define BDY_SQ_WR_MSEQ_W 5u
+#define BDY_SQ_WR_ST_LSB 40u
+#define BDY_SQ_WR_ST_W 8u
+#define BDY_SQ_WR_RULE_LSB 48u
+#define BDY_SQ_WR_RULE_W 8u
+#define BDY_SQ_WR_LEN_LSB 64u
+#define BDY_SQ_WR_LEN_W 32u
+#define BDY_SQ_WR_SCQN_LSB 96u
+#define BDY_SQ_WR_SCQN_W 24u
+
+static inline uint64_t bdy_sq_wr_get_op(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 8u);
+}
+
+static inline void bdy_sq_wr_set_op(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 8u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_idx(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 8u, 16u);
+}
+
+static inline void bdy_sq_wr_set_idx(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 8u, 16u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_slots(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 24u, 4u);
+}
+
+static inline void bdy_sq_wr_set_slots(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 24u, 4u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_is_msg(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 28u, 1u);
+}
+
+static inline void bdy_sq_wr_set_is_msg(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 28u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_is_op(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 29u, 1u);
+}
+
+static inline void bdy_sq_wr_set_is_op(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 29u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_sig(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 30u, 1u);
+}
+
+static inline void bdy_sq_wr_set_sig(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 30u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_mseq(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 5u);
+}
+
+static inline void bdy_sq_wr_set_mseq(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_st(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 40u, 8u);
+}
+
+static inline void bdy_sq_wr_set_st(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 40u, 8u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_rule(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 48u, 8u);
+}
+
+static inline void bdy_sq_wr_set_rule(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 48u, 8u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_len(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 32u);
+}
+
+static inline void bdy_sq_wr_set_len(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 32u, v);
+}
+
+static inline uint64_t bdy_sq_wr_get_scqn(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 32u, 24u);
+}
+
+static inline void bdy_sq_wr_set_scqn(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 32u, 24u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_sq_wr_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xff0000e080000000)) |
+            (w[1] & UINT64_C(0xff00000000000000))) == 0u;
+}
+
+// sq_msg: Entry of the message ring: what a rewind needs (H11).
+#define BDY_SQ_MSG_BYTES 32u
+#define BDY_SQ_MSG_WORDS 4u
+#define BDY_SQ_MSG_OP_LSB 0u
+#define BDY_SQ_MSG_OP_W 8u
+#define BDY_SQ_MSG_SLOTS_LSB 8u
+#define BDY_SQ_MSG_SLOTS_W 4u
+#define BDY_SQ_MSG_NSGE_LSB 12u
+#define BDY_SQ_MSG_NSGE_W 5u
+#define BDY_SQ_MSG_INL_LSB 17u
+#define BDY_SQ_MSG_INL_W 1u
+#define BDY_SQ_MSG_SE_LSB 18u
+#define BDY_SQ_MSG_SE_W 1u
+#define BDY_SQ_MSG_IMM_LSB 32u
+#define BDY_SQ_MSG_IMM_W 32u
+#define BDY_SQ_MSG_SPSN_LSB 64u
+#define BDY_SQ_MSG_SPSN_W 24u
+#define BDY_SQ_MSG_NPK_LSB 88u
+#define BDY_SQ_MSG_NPK_W 24u
+#define BDY_SQ_MSG_IDX_LSB 112u
+#define BDY_SQ_MSG_IDX_W 16u
+#define BDY_SQ_MSG_VA_LSB 128u
+#define BDY_SQ_MSG_VA_W 64u
+#define BDY_SQ_MSG_RKEY_LSB 192u
+#define BDY_SQ_MSG_RKEY_W 32u
+#define BDY_SQ_MSG_LEN_LSB 224u
+#define BDY_SQ_MSG_LEN_W 32u
+
+static inline uint64_t bdy_sq_msg_get_op(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 8u);
+}
+
+static inline void bdy_sq_msg_set_op(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 8u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_slots(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 8u, 4u);
+}
+
+static inline void bdy_sq_msg_set_slots(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 8u, 4u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_nsge(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 12u, 5u);
+}
+
+static inline void bdy_sq_msg_set_nsge(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 12u, 5u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_inl(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 17u, 1u);
+}
+
+static inline void bdy_sq_msg_set_inl(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 17u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_se(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 18u, 1u);
+}
+
+static inline void bdy_sq_msg_set_se(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 18u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_imm(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 32u);
+}
+
+static inline void bdy_sq_msg_set_imm(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 32u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_spsn(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 24u);
+}
+
+static inline void bdy_sq_msg_set_spsn(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_npk(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 24u, 24u);
+}
+
+static inline void bdy_sq_msg_set_npk(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 24u, 24u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_idx(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 48u, 16u);
+}
+
+static inline void bdy_sq_msg_set_idx(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 48u, 16u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_va(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 0u, 64u);
+}
+
+static inline void bdy_sq_msg_set_va(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_rkey(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 0u, 32u);
+}
+
+static inline void bdy_sq_msg_set_rkey(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 0u, 32u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_len(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 32u, 32u);
+}
+
+static inline void bdy_sq_msg_set_len(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 32u, 32u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_sq_msg_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xfff80000))) == 0u;
+}
+
 // trc_access: Access verdict: every input and output of the decision.
 #define BDY_TRC_ACCESS_BYTES 64u
 #define BDY_TRC_ACCESS_WORDS 8u
