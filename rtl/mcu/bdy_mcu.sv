@@ -56,11 +56,13 @@ module bdy_mcu #(
     $error("RamBytes must be a power of two");
   end
 
-  logic             core_en;
-  logic [3:0]       core_we;
-  logic [RamAw-3:0] core_addr;
-  logic [31:0]      core_wdata;
-  logic [31:0]      ram_rdata;
+  logic             rd_en;
+  logic [RamAw-3:0] rd_addr;
+  logic [31:0]      rd_data;
+  logic             wr_en;
+  logic [3:0]       wr_be;
+  logic [RamAw-3:0] wr_addr;
+  logic [31:0]      wr_data;
   logic             unused_boot_addr;
 
   assign unused_boot_addr = ^boot_addr_i[1:0];
@@ -72,11 +74,13 @@ module bdy_mcu #(
     .rst_ni         (rst_ni),
     .run_i          (run_i),
     .event_i        (event_i),
-    .ram_en_o       (core_en),
-    .ram_we_o       (core_we),
-    .ram_addr_o     (core_addr),
-    .ram_wdata_o    (core_wdata),
-    .ram_rdata_i    (ram_rdata),
+    .ram_rd_en_o    (rd_en),
+    .ram_rd_addr_o  (rd_addr),
+    .ram_rd_data_i  (rd_data),
+    .ram_wr_en_o    (wr_en),
+    .ram_wr_be_o    (wr_be),
+    .ram_wr_addr_o  (wr_addr),
+    .ram_wr_data_o  (wr_data),
     .mmio_valid_o   (mmio_valid_o),
     .mmio_we_o      (mmio_we_o),
     .mmio_addr_o    (mmio_addr_o),
@@ -100,15 +104,19 @@ module bdy_mcu #(
     .ret_st_be_o    (ret_st_be_o)
   );
 
-  bdy_mcu_ram #(
-    .Words (RamBytes / 4)
+  bdy_ram_sdp #(
+    .Width (32),
+    .Depth (RamBytes / 4),
+    .Lanes (4)
   ) u_ram (
-    .clk_i   (clk_i),
-    .en_i    (run_i ? core_en : boot_valid_i),
-    .we_i    (run_i ? core_we : 4'b1111),
-    .addr_i  (run_i ? core_addr : boot_addr_i[RamAw-1:2]),
-    .wdata_i (run_i ? core_wdata : boot_data_i),
-    .rdata_o (ram_rdata)
+    .clk_i     (clk_i),
+    .wr_en_i   (run_i ? wr_en : boot_valid_i),
+    .wr_lane_i (run_i ? wr_be : 4'b1111),
+    .wr_addr_i (run_i ? wr_addr : boot_addr_i[RamAw-1:2]),
+    .wr_data_i (run_i ? wr_data : boot_data_i),
+    .rd_en_i   (rd_en),
+    .rd_addr_i (rd_addr),
+    .rd_data_o (rd_data)
   );
 
 endmodule

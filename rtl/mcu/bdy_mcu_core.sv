@@ -2,7 +2,7 @@
 //
 // bdy_mcu_core: control of the embedded RV32IM core: fetch, execute, wait for memory, units or events.
 //
-//        ┌─────────────── taken jump, RAM store ───────────────┐
+//        ┌───────────────────── taken jump ────────────────────┐
 //        ▼                                                      │
 //     Fetch ──▶ Exec ─┬─ next instruction fetched meanwhile ──▶ Exec …
 //                     ├─ RAM load ──▶ Load ────────────────────▶ Exec
@@ -11,14 +11,15 @@
 //                     ├─ WFI ───────▶ Sleep (until event_i) ───▶ Exec
 //                     └─ fault ─────▶ Halt (until run_i falls)
 //
-// Latency:      cycles per instruction: 1 ALU, FENCE, branch not taken; 2 RAM load, RAM store, taken
+// Latency:      cycles per instruction: 1 ALU, FENCE, RAM store, branch not taken; 2 RAM load, taken
 //               branch, jump; 2 + wait states MMIO; 6 multiply; 34 divide.
 // Throughput:   one instruction at a time.
 // Backpressure: mmio_ready_i alone; the RAM always answers in the next cycle.
 // Invariants:   an instruction that faults changes nothing and does not retire. MMIO outputs are
-//               stable from valid to ready. Each instruction is fetched after the stores of all
-//               earlier ones, so FENCE.I has nothing to do. In Sleep and Halt no register changes
-//               until event_i rises or run_i falls.
+//               stable from valid to ready. An instruction is fetched no earlier than the one
+//               before it executes: a store is seen by the second instruction after it, so FENCE.I
+//               has nothing to do. In Sleep and Halt no register changes until event_i rises or
+//               run_i falls.
 
 module bdy_mcu_core #(
   parameter int RamAw = 16               // log2 of the RAM's bytes
@@ -27,12 +28,14 @@ module bdy_mcu_core #(
   input  logic             rst_ni,
   input  logic             run_i,
   input  logic             event_i,
-  // RAM, read data in the next cycle.
-  output logic             ram_en_o,
-  output logic [3:0]       ram_we_o,
-  output logic [RamAw-3:0] ram_addr_o,   // word address
-  output logic [31:0]      ram_wdata_o,
-  input  logic [31:0]      ram_rdata_i,
+  // RAM, word addresses, read data in the next cycle.
+  output logic             ram_rd_en_o,
+  output logic [RamAw-3:0] ram_rd_addr_o,
+  input  logic [31:0]      ram_rd_data_i,
+  output logic             ram_wr_en_o,
+  output logic [3:0]       ram_wr_be_o,
+  output logic [RamAw-3:0] ram_wr_addr_o,
+  output logic [31:0]      ram_wr_data_o,
   // Peripherals.
   output logic             mmio_valid_o,
   output logic             mmio_we_o,
@@ -90,7 +93,7 @@ module bdy_mcu_core #(
   logic        in_exec;
   logic [31:0] insn;
   assign in_exec = (state_q == StExec);
-  assign insn    = in_exec ? ram_rdata_i : insn_q;
+  assign insn    = in_exec ? ram_rd_data_i : insn_q;
 
   // Decode.
   logic [4:0]  rd;
@@ -202,7 +205,7 @@ module bdy_mcu_core #(
     .addr_i       (alu_result),
     .funct3_i     (funct3),
     .wdata_i      (rs2_data),
-    .rdata_i      ((state_q == StMmio) ? mmio_rdata_i : ram_rdata_i),
+    .rdata_i      ((state_q == StMmio) ? mmio_rdata_i : ram_rd_data_i),
     .ram_o        (in_ram),
     .mmio_o       (in_mmio),
     .misaligned_o (misaligned),
@@ -242,16 +245,12 @@ module bdy_mcu_core #(
   end
 
   // What it waits for.
-  logic mem;
   logic ram_load;
-  logic ram_store;
   logic mmio;
   logic waits;
-  assign mem       = load | store;
-  assign ram_load  = load & in_ram;
-  assign ram_store = store & in_ram;
-  assign mmio      = mem & in_mmio;
-  assign waits     = ram_load | mmio | muldiv | (wfi & !event_i);
+  assign ram_load = load & in_ram;
+  assign mmio     = (load | store) & in_mmio;
+  assign waits    = ram_load | mmio | muldiv | (wfi & !event_i);
 
   always_comb begin
     case (state_q)
@@ -264,11 +263,9 @@ module bdy_mcu_core #(
     endcase
   end
 
-  // The next instruction is read while this one retires, unless it is elsewhere or the port is taken.
+  // The next instruction is read while this one retires, unless it is elsewhere.
   logic fetch_next;
-  logic in_exec_store;
-  assign in_exec_store = in_exec & ram_store & (fault == HaltNone);
-  assign fetch_next    = retire & !jump & !in_exec_store;
+  assign fetch_next = retire & !jump;
 
   always_comb begin
     state_d = state_q;
@@ -285,6 +282,9 @@ module bdy_mcu_core #(
       StLoad, StMmio, StMulDiv, StSleep: begin
         if (retire) state_d = StExec;
       end
+`ifdef BUG_MCU_HALT
+      StHalt: state_d = event_i ? StFetch : StHalt;
+`endif
       default: state_d = StHalt;
     endcase
     if (!run_i) state_d = StFetch;
@@ -307,7 +307,10 @@ module bdy_mcu_core #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (in_exec) insn_q <= ram_rdata_i;
+`ifndef BUG_MCU_INSN
+    if (in_exec)
+`endif
+      insn_q <= ram_rd_data_i;
   end
 
   // Write-back.
@@ -317,17 +320,27 @@ module bdy_mcu_core #(
     else if (jal | jalr) wb_data = pc_plus4;
     else                 wb_data = alu_result;
   end
+`ifdef BUG_MCU_X0
+  assign wb_en = retire & rd_we;
+`else
   assign wb_en = retire & rd_we & (rd != 5'd0);
+`endif
 
-  // The RAM port: data in Exec, else the next instruction.
-  logic             data_access;
+  // RAM: loads in Exec, else the next instruction; stores as they retire.
+  logic             data_read;
   logic [RamAw-3:0] fetch_addr;
-  assign data_access = in_exec & mem & in_ram & (fault == HaltNone);
-  assign fetch_addr  = (state_q == StFetch) ? pc_q[RamAw-1:2] : pc_plus4[RamAw-1:2];
-  assign ram_en_o    = data_access | fetch_next | (state_q == StFetch);
-  assign ram_we_o    = (data_access & store) ? lane_be : 4'd0;
-  assign ram_addr_o  = data_access ? alu_result[RamAw-1:2] : fetch_addr;
-  assign ram_wdata_o = lane_wdata;
+  assign data_read     = in_exec & ram_load;
+  assign fetch_addr    = (state_q == StFetch) ? pc_q[RamAw-1:2] : pc_plus4[RamAw-1:2];
+  assign ram_rd_en_o   = data_read | fetch_next | (state_q == StFetch);
+  assign ram_rd_addr_o = data_read ? alu_result[RamAw-1:2] : fetch_addr;
+`ifdef BUG_MCU_STORE
+  assign ram_wr_en_o   = in_exec & store & in_ram;
+`else
+  assign ram_wr_en_o   = retire & store & in_ram;
+`endif
+  assign ram_wr_be_o   = lane_be;
+  assign ram_wr_addr_o = alu_result[RamAw-1:2];
+  assign ram_wr_data_o = lane_wdata;
 
   assign mmio_valid_o = run_i & (state_q == StMmio);
   assign mmio_we_o    = store;
@@ -351,59 +364,57 @@ module bdy_mcu_core #(
   assign ret_st_data_o  = lane_wdata;
   assign ret_st_be_o    = lane_be;
 
-`ifdef FORMAL
-  // Properties of the control alone: the RAM's data, and so the program, is free.
-  logic        past_ok_q;
-  logic        mmio_wait_q;
-  logic [15:0] mmio_addr_q;
-  logic [36:0] mmio_data_q;
-  logic        halted_q;
-  logic [39:0] halt_q;
+`ifdef FORMAL_MCU
+  // Properties of the control: the RAM's data, and so the program, is free.
+  logic        f_past_q;
+  logic        f_wait_q;
+  logic [52:0] f_request_q;
+  logic        f_halted_q;
+  logic [39:0] f_halt_q;
+  logic [52:0] f_request;
+
+  initial assume (!rst_ni);
+  assign f_request = {mmio_addr_o, mmio_we_o, mmio_be_o, mmio_wdata_o};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      past_ok_q   <= 1'b0;
-      mmio_wait_q <= 1'b0;
-      halted_q    <= 1'b0;
+      f_past_q   <= 1'b0;
+      f_wait_q   <= 1'b0;
+      f_halted_q <= 1'b0;
     end else begin
-      past_ok_q   <= 1'b1;
-      mmio_wait_q <= mmio_valid_o & !mmio_ready_i;
-      halted_q    <= halt_o & run_i;
+      f_past_q   <= 1'b1;
+      f_wait_q   <= mmio_valid_o & !mmio_ready_i;
+      f_halted_q <= halt_o & run_i;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    mmio_addr_q <= mmio_addr_o;
-    mmio_data_q <= {mmio_we_o, mmio_be_o, mmio_wdata_o};
-    halt_q      <= {halt_code_o, halt_pc_o};
+    f_request_q <= f_request;
+    f_halt_q    <= {halt_code_o, halt_pc_o};
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_ni && past_ok_q) begin
+    if (rst_ni && f_past_q) begin
       // A waiting request stands, unchanged.
-      if (mmio_wait_q && run_i) begin
-        assert (mmio_valid_o);
-        assert (mmio_addr_o == mmio_addr_q);
-        assert ({mmio_we_o, mmio_be_o, mmio_wdata_o} == mmio_data_q);
-      end
+      if (f_wait_q && run_i) assert (mmio_valid_o && f_request == f_request_q);
       // A halt is sticky, has a reason, and nothing happens in it.
-      if (halted_q) begin
-        assert (halt_o);
-        assert ({halt_code_o, halt_pc_o} == halt_q);
-      end
-      if (halt_o) assert (halt_code_o != HaltNone && !ret_valid_o && !ram_en_o && !mmio_valid_o);
-      // What retires was fetched from the RAM, aligned; nothing retires or sleeps while held.
+      if (f_halted_q) assert (halt_o && {halt_code_o, halt_pc_o} == f_halt_q);
+      if (halt_o) assert (!ret_valid_o && !ram_wr_en_o && !mmio_valid_o);
+      assert (halt_o == (halt_code_o != HaltNone));
+      // What retires was fetched from the RAM, aligned; nothing happens while held.
       if (ret_valid_o) assert (pc_q[31:RamAw] == RamBase[31:RamAw]);
       assert (pc_q[1:0] == 2'b00);
-      if (!run_i) assert (!ret_valid_o && !mmio_valid_o);
-      // Stores go where they say, inside the RAM or the peripherals.
-      if (ram_en_o && ram_we_o != 4'd0 && run_i) begin
+      if (!run_i) assert (!ret_valid_o && !mmio_valid_o && !ram_wr_en_o);
+      // A store goes where it says, to the RAM or, by a handshake, to the peripherals.
+      if (ret_st_valid_o) assert (ram_wr_en_o != (mmio_valid_o && mmio_ready_i && mmio_we_o));
+      if (ram_wr_en_o) begin
         assert (ret_st_valid_o && ret_st_addr_o[31:RamAw] == RamBase[31:RamAw]);
-        assert (ret_st_addr_o[RamAw-1:2] == ram_addr_o);
+        assert (ret_st_addr_o[RamAw-1:2] == ram_wr_addr_o);
       end
       if (ret_rd_we_o) assert (ret_rd_o != 5'd0);
-      cover (ret_valid_o && muldiv);
-      cover (mmio_wait_q && ret_valid_o);
+      cover (ret_valid_o && muldiv && funct3 == 3'b000);
+      cover (f_wait_q && ret_valid_o);
+      cover (state_q == StSleep && ret_valid_o);
       cover (halt_o);
     end
   end

@@ -483,7 +483,7 @@ TEST_F(McuPort, CyclesPerInstructionAreAsDocumented)
         {rv32::encode("lui", 1, 0, 0, 5), 1},     {rv32::encode("fence", 0, 0, 0, 0), 1},
         {rv32::encode("bne", 0, 0, 0, 8), 1},     {rv32::encode("beq", 0, 0, 0, 4), 2},
         {rv32::encode("jal", 1, 0, 0, 4), 2},     {rv32::encode("lw", 1, 20, 0, 0), 2},
-        {rv32::encode("sb", 0, 20, 10, 0), 2},    {rv32::encode("lw", 1, 21, 0, 0), 2},
+        {rv32::encode("sb", 0, 20, 10, 0), 1},    {rv32::encode("lw", 1, 21, 0, 0), 2},
         {rv32::encode("sw", 0, 21, 10, 0), 2},    {rv32::encode("mul", 1, 10, 11, 0), 6},
         {rv32::encode("mulhu", 1, 10, 11, 0), 6}, {rv32::encode("div", 1, 10, 11, 0), 34},
         {rv32::encode("remu", 1, 10, 11, 0), 34},
