@@ -146,9 +146,10 @@ static enum bdy_rule check_qp_err(const struct bdy_spec *s, const uint64_t *op)
 {
     const struct spec_qp *qp = spec_qp(s, (uint32_t)bdy_prot_op_get_qpn(op));
     if (!qp) return BDY_RULE_N1;
-    if (!qp->alive || qp->st == BDY_QP_ST_RESET) return BDY_RULE_Q1;
+    /* E4: who finds it in ERR already is told so, and raises no second event. */
+    if (!qp->alive || qp->st == BDY_QP_ST_RESET || qp->st == BDY_QP_ST_ERR) return BDY_RULE_Q1;
     bool sends = qp->st == BDY_QP_ST_RTS || qp->st == BDY_QP_ST_SQD || qp->st == BDY_QP_ST_SQE;
-    return bdy_prot_op_get_sqe(op) && qp->st != BDY_QP_ST_ERR && !sends ? BDY_RULE_Q1 : BDY_RULE_NONE;
+    return bdy_prot_op_get_sqe(op) && !sends ? BDY_RULE_Q1 : BDY_RULE_NONE;
 }
 
 /** N5: which states may follow which. */
@@ -259,11 +260,9 @@ void spec_do_life(struct bdy_spec *s, const uint64_t *op, uint32_t *res)
     case BDY_PROT_OP_QP_BUMP:
         bump(spec_qp(s, (uint32_t)bdy_prot_op_get_qpn(op)), res);
         break;
-    case BDY_PROT_OP_QP_ERR: {
-        struct spec_qp *qp = spec_qp(s, (uint32_t)bdy_prot_op_get_qpn(op));
-        qp->st = bdy_prot_op_get_sqe(op) && qp->st != BDY_QP_ST_ERR ? BDY_QP_ST_SQE : BDY_QP_ST_ERR;
+    case BDY_PROT_OP_QP_ERR:
+        spec_qp(s, (uint32_t)bdy_prot_op_get_qpn(op))->st = bdy_prot_op_get_sqe(op) ? BDY_QP_ST_SQE : BDY_QP_ST_ERR;
         break;
-    }
     case BDY_PROT_OP_PD_OPEN: s->pd_alive[bdy_prot_op_get_pd(op)] = true; break;
     case BDY_PROT_OP_PD_KILL: s->pd_alive[bdy_prot_op_get_pd(op)] = false; break;
     case BDY_PROT_OP_CTX_WRITE: write_ctx(s, op); break;
