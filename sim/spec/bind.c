@@ -24,11 +24,12 @@ static bool wants(const uint64_t *op, uint64_t bits)
     return bdy_prot_op_get_rights(op) & bits;
 }
 
-/** Binds and invalidates are executed for a queue pair that sends; else they are flushed (H12). */
+/** Binds and local invalidates are executed for a queue pair that sends; else they are flushed (H12). A remote one needs RTR or later. */
 static bool sends(const struct bdy_spec *s, const uint64_t *op)
 {
     const struct spec_qp *qp = spec_qp(s, (uint32_t)bdy_prot_op_get_qpn(op));
-    return qp && qp->alive && (qp->st == BDY_QP_ST_RTS || qp->st == BDY_QP_ST_SQD);
+    bool remote = bdy_prot_op_get_op(op) == BDY_PROT_OP_REMOTE_INV;
+    return qp && qp->alive && (qp->st == BDY_QP_ST_RTS || qp->st == BDY_QP_ST_SQD || (remote && qp->st == BDY_QP_ST_RTR));
 }
 
 /** B2, B3, B5 to B7, B10, B11, B13, B14, L11: the region and the range inside it. */
