@@ -7,10 +7,10 @@
 #include "bdy_verbs.h"
 #include "objects.h"
 
-static bool match_device(struct prov_sysfs_dev *sysfs)
-{
-    return strncmp(sysfs->modalias, BDY_VERBS_MODALIAS, sizeof(sysfs->modalias)) == 0;
-}
+static const struct prov_match match_table[] = {
+    {.modalias = BDY_VERBS_MODALIAS, .kind = PROV_MATCH_MODALIAS},
+    {.kind = PROV_MATCH_END},
+};
 
 static struct prov_device *alloc_device(struct prov_sysfs_dev *sysfs)
 {
@@ -27,7 +27,7 @@ const struct prov_device_ops bdy_device_ops = {
     .name = "bindery",
     .match_min_abi = 1,
     .match_max_abi = 1,
-    .match_device = match_device,
+    .match_table = match_table,
     .alloc_context = bdy_alloc_context,
     .alloc_device = alloc_device,
     .uninit_device = uninit_device,

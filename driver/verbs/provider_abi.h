@@ -13,21 +13,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The device as libibverbs found it in sysfs. */
-struct prov_sysfs_dev {
-    char before_modalias[432];
-    char modalias[512];
-    char after_modalias[48];
-};
+/** The device as libibverbs found it in sysfs; Bindery does not look inside. */
+struct prov_sysfs_dev;
 
 struct prov_device;
+
+enum prov_match_kind { PROV_MATCH_END = 0, PROV_MATCH_MODALIAS = 2 };
+
+/** libibverbs reads a device's modalias only for the sake of such a table. */
+struct prov_match {
+    void *driver_data;
+    const char *modalias; /**< fnmatch(3) pattern */
+    uint16_t vendor, device;
+    uint8_t kind;
+};
 
 /** What a provider registers. */
 struct prov_device_ops {
     const char *name;
     uint32_t match_min_abi;
     uint32_t match_max_abi;
-    const void *match_table;
+    const struct prov_match *match_table;
     const struct prov_device_ops **static_providers;
     bool (*match_device)(struct prov_sysfs_dev *sysfs);
     struct verbs_context *(*alloc_context)(struct ibv_device *device, int cmd_fd, void *private_data);
@@ -119,8 +125,10 @@ struct prov_context_ops {
 
 #define PROV_AT(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
 #define PROV_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
-PROV_SIZE(struct prov_sysfs_dev, 992);
-PROV_AT(struct prov_sysfs_dev, modalias, 432);
+PROV_SIZE(struct prov_match, 24);
+PROV_AT(struct prov_match, modalias, 8);
+PROV_AT(struct prov_match, vendor, 16);
+PROV_AT(struct prov_match, kind, 20);
 PROV_SIZE(struct prov_device_ops, 72);
 PROV_AT(struct prov_device_ops, match_max_abi, 12);
 PROV_AT(struct prov_device_ops, match_table, 16);
