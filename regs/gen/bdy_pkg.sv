@@ -1431,7 +1431,7 @@ package bdy_pkg;
 
   localparam int SQ_RSP_W = 128;
   localparam int SQ_RSP_BYTES = 16;
-  localparam logic [127:0] SQ_RSP_RSVD_MASK = 128'hffffffffff000000fff888e0e0000000;
+  localparam logic [127:0] SQ_RSP_RSVD_MASK = 128'hffffffffff000000fff088e0e0000000;
   localparam int SQ_RSP_UPSN_LSB = 0;
   localparam int SQ_RSP_UPSN_W = 24;
   localparam int SQ_RSP_UM_LSB = 24;
@@ -1448,6 +1448,8 @@ package bdy_pkg;
   localparam int SQ_RSP_RW_REQ_W = 1;
   localparam int SQ_RSP_RERR_LSB = 50;
   localparam int SQ_RSP_RERR_W = 1;
+  localparam int SQ_RSP_GAP_LSB = 51;
+  localparam int SQ_RSP_GAP_W = 1;
   localparam int SQ_RSP_ST_LSB = 64;
   localparam int SQ_RSP_ST_W = 8;
   localparam int SQ_RSP_RULE_LSB = 72;
@@ -1459,7 +1461,8 @@ package bdy_pkg;
     logic [7:0] syn;  // aeth_e
     logic [7:0] rule;  // rule_e
     logic [7:0] st;  // wc_e
-    logic [12:0] rsvd_51;
+    logic [11:0] rsvd_52;
+    logic gap;
     logic rerr;
     logic rw_req;
     logic rnrw;

@@ -4735,6 +4735,8 @@ static inline int bdy_sq_req_rsvd_zero(const uint64_t *w)
 #define BDY_SQ_RSP_RW_REQ_W 1u
 #define BDY_SQ_RSP_RERR_LSB 50u
 #define BDY_SQ_RSP_RERR_W 1u
+#define BDY_SQ_RSP_GAP_LSB 51u
+#define BDY_SQ_RSP_GAP_W 1u
 #define BDY_SQ_RSP_ST_LSB 64u
 #define BDY_SQ_RSP_ST_W 8u
 #define BDY_SQ_RSP_RULE_LSB 72u
@@ -4822,6 +4824,16 @@ static inline void bdy_sq_rsp_set_rerr(uint64_t *w, uint64_t v)
     w[0] = bdy_field_set(w[0], 50u, 1u, v);
 }
 
+static inline uint64_t bdy_sq_rsp_get_gap(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 51u, 1u);
+}
+
+static inline void bdy_sq_rsp_set_gap(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 51u, 1u, v);
+}
+
 static inline uint64_t bdy_sq_rsp_get_st(const uint64_t *w)
 {
     return bdy_field_get(w[1], 0u, 8u);
@@ -4855,7 +4867,7 @@ static inline void bdy_sq_rsp_set_syn(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_sq_rsp_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xfff888e0e0000000)) |
+    return ((w[0] & UINT64_C(0xfff088e0e0000000)) |
             (w[1] & UINT64_C(0xffffffffff000000))) == 0u;
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bdy_sq_decode: what a send WQE asks for, and whether its form is allowed (P15, P10): everything unknown is refused.
+//
+//   index -- torn ring? --> reserved bits --> opcode --> flags of its shape --> sizes --> slots
+//
+// Combinational.
+
+module bdy_sq_decode (
+  input  logic [bdy_pkg::WQE_W-1:0] slot0_i,
+  input  logic [15:0]               idx_i,    // running index of this slot
+  input  logic [15:0]               avail_i,  // slots posted from here on
+  output logic                      torn_o,   // not the start of a WQE
+  output logic                      bad_o,
+  output logic [7:0]                rule_o,
+  output logic                      is_op_o,  // bind pipeline; else sends packets
+  output logic                      is_read_o,
+  output logic [3:0]                skip_o    // slots to pass over when bad
+);
+
+  localparam logic [1:0] ShapeBad  = 2'd0;
+  localparam logic [1:0] ShapeSend = 2'd1;  // payload goes out
+  localparam logic [1:0] ShapeRead = 2'd2;
+  localparam logic [1:0] ShapeOp   = 2'd3;
+
+  // The operations that a reliable connection offers.
+  function automatic logic [1:0] shape_of(input logic [7:0] op);
+    case (op)
+      bdy_pkg::WQE_OP_SEND, bdy_pkg::WQE_OP_SEND_IMM, bdy_pkg::WQE_OP_WRITE, bdy_pkg::WQE_OP_WRITE_IMM:
+        shape_of = ShapeSend;
+      bdy_pkg::WQE_OP_READ: shape_of = ShapeRead;
+      bdy_pkg::WQE_OP_BIND1, bdy_pkg::WQE_OP_BIND2, bdy_pkg::WQE_OP_LOCAL_INV: shape_of = ShapeOp;
+      default: shape_of = ShapeBad;
+    endcase
+  endfunction
+
+  // Bytes behind the fixed part: SGEs or inline data.
+  function automatic logic [9:0] tail_bytes(input logic [4:0] num_sge, input logic inl, input logic [9:0] inl_len);
+    tail_bytes = inl ? inl_len : {1'b0, num_sge, 4'd0};
+  endfunction
+
+  // verilator lint_off UNUSEDSIGNAL
+  // The other fields are the engine's.
+  bdy_pkg::wqe_t wqe;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [1:0]  shape;
+  logic [9:0]  bytes, slots;
+  logic        reserved_ok, flags_ok, sizes_ok, slots_ok;
+
+  assign wqe   = slot0_i;
+  assign shape = shape_of(wqe.op);
+  assign bytes = tail_bytes(wqe.num_sge, wqe.inl, wqe.inl_len);
+  assign slots = (bytes + 10'(bdy_pkg::SQ_SGE_OFFSET) + 10'd63) >> 6;
+
+  assign torn_o      = wqe.index != idx_i;
+  assign reserved_ok = (slot0_i & bdy_pkg::WQE_RSVD_MASK) == '0;
+  assign flags_ok    = shape == ShapeSend || (!wqe.inl && (shape == ShapeRead || !wqe.solicited));
+  assign sizes_ok    = wqe.inl ? wqe.num_sge == '0 && wqe.inl_len <= 10'd480
+                               : wqe.num_sge <= 5'(bdy_pkg::MAX_SGE) && wqe.inl_len == '0 &&
+                                 (shape != ShapeOp || wqe.num_sge == '0);
+  assign slots_ok    = 10'(wqe.slots) == slots && 16'(wqe.slots) <= avail_i;
+
+  assign bad_o     = torn_o || !reserved_ok || shape == ShapeBad || !flags_ok || !sizes_ok || !slots_ok;
+  assign rule_o    = bad_o ? bdy_pkg::RULE_P15 : bdy_pkg::RULE_NONE;
+  assign is_op_o   = shape == ShapeOp;
+  assign is_read_o = shape == ShapeRead;
+  assign skip_o    = (!torn_o && wqe.slots != '0 && wqe.slots <= 4'(bdy_pkg::WQE_MAX_SLOTS) &&
+                      16'(wqe.slots) <= avail_i) ? wqe.slots : 4'd1;
+
+endmodule

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bdy_sq_pkt: sends one packet: collects the payload (gathered from memory, or inline from the WQE), then hands header and
+// payload to the request framer.
+//
+//   start --> [gather | inline copy] --> header --> payload stream --> done
+//
+// Latency:      header one cycle after the payload is complete (at once when there is none).
+// Throughput:   one packet at a time.
+// Backpressure: hdr_ready_i, pl_ready_i, access and memory. Nothing of the response channel is waited for (H13).
+// Invariants:   the header is offered only when the whole payload is in the buffer (H3). A local error sends nothing.
+
+module bdy_sq_pkt (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  output logic         idle_o,
+
+  input  logic         start_i,       // only while idle_o; the other inputs are stable until done_o
+  input  logic [bdy_pkg::PKT_HDR_W-1:0] start_hdr_i,
+  input  logic [31:0]  start_off_i,
+  input  logic         start_inl_i,
+  input  logic [4:0]   start_num_sge_i,
+  input  logic [23:0]  start_pd_i,
+  input  logic [23:0]  start_qpn_i,
+  input  logic [31:0]  start_gen_i,
+  output logic         taken_o,       // pulse: the framer has the header, the packet goes out
+  output logic         done_o,
+  output logic [7:0]   done_rule_o,
+  output logic         done_stale_o,
+
+  output logic [3:0]   sge_idx_o,
+  input  logic [127:0] sge_i,
+  output logic [3:0]   line_idx_o,    // of the WQE, for inline data
+  input  logic [255:0] line_i,
+
+  output logic                          acc_valid_o,
+  input  logic                          acc_ready_i,
+  output logic [bdy_pkg::ACC_REQ_W-1:0] acc_req_o,
+  input  logic                          acc_rsp_valid_i,
+  input  logic [bdy_pkg::ACC_RSP_W-1:0] acc_rsp_i,
+  output logic                          ret_valid_o,
+  output logic                          ret_epoch_o,
+
+  output logic         rdq_valid_o,
+  input  logic         rdq_ready_i,
+  output logic [63:0]  rdq_addr_o,
+  output logic [12:0]  rdq_len_o,
+  input  logic         rdd_valid_i,
+  input  logic [255:0] rdd_data_i,
+  input  logic         rdd_last_i,
+  input  logic         rdd_err_i,
+
+  output logic         hdr_valid_o,
+  input  logic         hdr_ready_i,
+  output logic [bdy_pkg::PKT_HDR_W-1:0] hdr_o,
+  output logic         pl_valid_o,
+  input  logic         pl_ready_i,
+  output logic [255:0] pl_data_o,
+  output logic         pl_last_o
+);
+
+  localparam logic [2:0] StIdle   = 3'd0;
+  localparam logic [2:0] StAsk    = 3'd1;
+  localparam logic [2:0] StGather = 3'd2;
+  localparam logic [2:0] StInline = 3'd3;
+  localparam logic [2:0] StHdr    = 3'd4;
+  localparam logic [2:0] StStream = 3'd5;
+  localparam logic [2:0] StDone   = 3'd6;
+
+  logic [2:0]  st_q;
+  logic        asked_q;                 // payload buffer was asked for this packet
+  logic [7:0]  rule_q;
+  logic        stale_q;
+  logic [12:0] copied_q, left;
+  logic [12:0] paylen;
+  logic        ga_ready, ga_done, ga_stale, ga_idle;
+  logic [7:0]  ga_rule;
+  logic        ga_wr, wr, ask, rq_ready, rd_valid, rd_last, pb_ready, pb_idle;
+  logic [12:0] ga_off, wr_off;
+  logic [5:0]  ga_bytes, wr_bytes;
+  logic [255:0] ga_data, wr_data;
+
+  assign paylen = start_hdr_i[bdy_pkg::PKT_HDR_PAYLEN_LSB+:bdy_pkg::PKT_HDR_PAYLEN_W];
+  assign left   = paylen - copied_q;
+
+  assign idle_o       = st_q == StIdle;
+  assign hdr_valid_o  = st_q == StHdr;
+  assign hdr_o        = start_hdr_i;
+  assign taken_o      = hdr_valid_o && hdr_ready_i;
+  assign pl_valid_o   = st_q == StStream && rd_valid;
+  assign pl_last_o    = rd_last;
+  assign done_o       = st_q == StDone;
+  assign done_rule_o  = rule_q;
+  assign done_stale_o = stale_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      st_q <= StIdle;
+    end else begin
+      case (st_q)
+        StIdle:   if (start_i) st_q <= (paylen == '0) ? StHdr : start_inl_i ? StInline : StAsk;
+        StAsk:    if (ga_ready) st_q <= StGather;
+        StGather: if (ga_done) st_q <= (ga_rule == bdy_pkg::RULE_NONE) ? StHdr : StDone;
+        StInline: if (left <= 13'd32) st_q <= StHdr;
+        StHdr:    if (hdr_ready_i) st_q <= (paylen == '0) ? StDone : StStream;
+        StStream: if (rd_valid && pl_ready_i && rd_last) st_q <= StDone;
+        default:  st_q <= StIdle;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      asked_q  <= 1'b0;
+      rule_q   <= bdy_pkg::RULE_NONE;
+      stale_q  <= 1'b0;
+      copied_q <= '0;
+    end else if (st_q == StIdle) begin
+      asked_q  <= 1'b0;
+      rule_q   <= bdy_pkg::RULE_NONE;
+      stale_q  <= 1'b0;
+      copied_q <= '0;
+    end else begin
+      if (ask && rq_ready) asked_q <= 1'b1;
+      if (st_q == StInline) copied_q <= copied_q + 13'd32;
+      if (st_q == StGather && ga_done) begin
+        rule_q  <= ga_rule;
+        stale_q <= ga_stale;
+      end
+    end
+  end
+
+  assign ask = (st_q == StHdr || st_q == StStream) && paylen != '0 && !asked_q;
+
+  // Inline data starts in line 1; a packet starts at a multiple of 256 bytes.
+  assign line_idx_o = 4'd1 + start_off_i[8:5] + copied_q[8:5];
+
+  assign wr       = ga_wr || st_q == StInline;
+  assign wr_off   = ga_wr ? ga_off : copied_q;
+  assign wr_bytes = ga_wr ? ga_bytes : (left > 13'd32) ? 6'd32 : left[5:0];
+  assign wr_data  = ga_wr ? ga_data : line_i;
+
+  bdy_gather #(.TagBase(8'h00)) u_gather (
+    .clk_i, .rst_ni,
+    .idle_o(ga_idle),
+    .start_valid_i(st_q == StAsk),
+    .start_ready_o(ga_ready),
+    .start_num_sge_i,
+    .start_off_i,
+    .start_len_i(paylen),
+    .start_local_i(1'b1),
+    .start_rights_i(8'd0),
+    .start_pd_i, .start_qpn_i, .start_gen_i,
+    .start_chk_len_i(32'd0),
+    .sge_idx_o, .sge_i,
+    .acc_valid_o, .acc_ready_i, .acc_req_o, .acc_rsp_valid_i, .acc_rsp_i, .ret_valid_o, .ret_epoch_o,
+    .rdq_valid_o, .rdq_ready_i, .rdq_addr_o, .rdq_len_o, .rdd_valid_i, .rdd_data_i, .rdd_last_i, .rdd_err_i,
+    .pb_wr_valid_o(ga_wr),
+    .pb_wr_off_o(ga_off),
+    .pb_wr_bytes_o(ga_bytes),
+    .pb_wr_data_o(ga_data),
+    .done_o(ga_done),
+    .done_rule_o(ga_rule),
+    .done_stale_o(ga_stale)
+  );
+
+  bdy_paybuf u_buf (
+    .clk_i, .rst_ni,
+    .idle_o(pb_idle),
+    .wr_valid_i(wr),
+    .wr_ready_o(pb_ready),
+    .wr_off_i(wr_off),
+    .wr_bytes_i(wr_bytes),
+    .wr_data_i(wr_data),
+    .rq_valid_i(ask),
+    .rq_ready_o(rq_ready),
+    .rq_off_i(13'd0),
+    .rq_len_i(paylen),
+    .rd_valid_o(rd_valid),
+    .rd_ready_i(st_q == StStream && pl_ready_i),
+    .rd_data_o(pl_data_o),
+    .rd_last_o(rd_last)
+  );
+
+  logic unused;
+  assign unused = ^{ga_idle, pb_idle, pb_ready, start_off_i[31:9], start_off_i[4:0]};
+
+endmodule
