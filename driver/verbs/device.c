@@ -40,6 +40,7 @@ const struct prov_context_ops bdy_context_ops = {
     .cq_event = bdy_cq_event,
     .create_cq = bdy_create_cq,
     .create_qp = bdy_create_qp,
+    .create_qp_ex = bdy_create_qp_ex,
     .dealloc_mw = bdy_dealloc_mw,
     .dealloc_pd = bdy_dealloc_pd,
     .dereg_mr = bdy_dereg_mr,

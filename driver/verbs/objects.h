@@ -229,6 +229,7 @@ int bdy_wq_retire(struct bdy_wq *wq, uint16_t index, struct bdy_wr *out);
 
 /* qp.c */
 struct ibv_qp *bdy_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *bdy_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 int bdy_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int bdy_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
 int bdy_destroy_qp(struct ibv_qp *qp);

@@ -92,7 +92,8 @@ struct prov_context_ops {
     struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel, int vector);
     prov_default create_cq_ex, create_flow, create_flow_action_esp;
     struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
-    prov_default create_qp_ex, create_rwq_ind_table, create_srq, create_srq_ex, create_wq;
+    struct ibv_qp *(*create_qp_ex)(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+    prov_default create_rwq_ind_table, create_srq, create_srq_ex, create_wq;
     int (*dealloc_mw)(struct ibv_mw *mw);
     int (*dealloc_pd)(struct ibv_pd *pd);
     prov_default dealloc_td;
@@ -159,6 +160,7 @@ PROV_SLOT(bind_mw, 10);
 PROV_SLOT(cq_event, 12);
 PROV_SLOT(create_cq, 15);
 PROV_SLOT(create_qp, 19);
+PROV_SLOT(create_qp_ex, 20);
 PROV_SLOT(dealloc_mw, 25);
 PROV_SLOT(dealloc_pd, 26);
 PROV_SLOT(dereg_mr, 28);

@@ -124,6 +124,22 @@ struct ibv_qp *bdy_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
     return ibqp;
 }
 
+// struct ibv_qp_init_attr_ex begins with a struct ibv_qp_init_attr; none of its extensions is offered.
+struct ibv_qp *bdy_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+    const uint32_t plain = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    int err = 0;
+    if (attr->comp_mask & ~plain || (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags != 0))
+        err = EOPNOTSUPP;
+    else if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || attr->pd->context != context)
+        err = EINVAL;
+    if (err != 0) {
+        errno = err;
+        return NULL;
+    }
+    return bdy_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
+}
+
 // C3, and H12: what its outstanding binds did will not be told.
 static void forget_work(struct bdy_ctx *ctx, struct bdy_qp *qp)
 {

@@ -79,11 +79,9 @@ static void put_gid_table(int *err, int dir, const struct bdy_u_port_attr *port)
 {
     static const uint8_t none[16];
     for (unsigned i = 0; i < port->gid_tbl_len; i++) {
-        const uint8_t *gid = i < GIDS ? port->gid[i] : none;
-        put_gid(err, dir, i, gid);
-        if (memcmp(gid, none, sizeof(none)) == 0)
-            continue; // an empty slot has no type
         char path[64];
+        put_gid(err, dir, i, i < GIDS ? port->gid[i] : none);
+        // Of an empty slot too: a kernel's file answers EINVAL there, and libibverbs takes an absent one for an error.
         snprintf(path, sizeof(path), PORT "gid_attrs/types/%u", i);
         put(err, dir, path, "%s", is_ethernet(port) ? "RoCE v2" : "IB/RoCE v1");
     }
