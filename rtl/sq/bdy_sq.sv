@@ -37,7 +37,7 @@ module bdy_sq #(
   input  logic [2*bdy_pkg::QP_CTX0_W-1:0]  ctx0_i,
   input  logic [2*bdy_pkg::QP_CTX1_W-1:0]  ctx1_i,
   input  logic [2*32-1:0]                  ctx_gen_i,
-  // State changes
+  // State changes; qpev_valid_i is this engine's own and may stay up after qpev_ack_o for the next one
   input  logic         qpev_valid_i,
   input  logic [7:0]   qpev_idx_i,
   input  logic [2:0]   qpev_st_i,

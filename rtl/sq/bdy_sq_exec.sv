@@ -127,6 +127,8 @@ module bdy_sq_exec #(
 
   localparam logic [36:0] MaxLen  = 37'd1 << bdy_pkg::MAX_MSG_LOG;
   localparam logic [24:0] Window  = 25'd1 << 23;  // T3: behind that an old PSN looks new
+  // A flushed bind or invalidate asks for the window's present key (H12) by a bind that P8 refuses whatever the window's state.
+  localparam logic [7:0]  ProbeRights = 8'h80;
   localparam int          BurstW  = $clog2(Burst + 1);
 
   // ---------------------------------------------------------------- state of the job
@@ -301,12 +303,15 @@ module bdy_sq_exec #(
   endfunction
 
   always_comb begin
-    op         = '0;
-    op.op      = prot_of(wqe.op);
-    op.key     = wqe.inv_key;
-    op.pd      = ctx0.pd;
-    op.qpn     = pk_qpn_o;
-    if (wqe.op != bdy_pkg::WQE_OP_LOCAL_INV) begin
+    op     = '0;
+    op.op  = prot_of(wqe.op);
+    op.key = wqe.inv_key;
+    op.pd  = ctx0.pd;
+    op.qpn = pk_qpn_o;
+    if (dead_i) begin
+      op.op     = bdy_pkg::PROT_OP_BIND1;
+      op.rights = ProbeRights;
+    end else if (wqe.op != bdy_pkg::WQE_OP_LOCAL_INV) begin
       op.rights  = wqe.rights;
       op.new_key = wqe.new_key;
       op.mr_key  = wqe.rkey;

@@ -23,7 +23,7 @@ module bdy_sq_life #(
   output logic              ready_o,       // the first clearing is over
   output logic              idle_o,
 
-  input  logic              qpev_valid_i,
+  input  logic              qpev_valid_i,  // until acknowledged; what stands there afterwards is the next one
   input  logic [7:0]        qpev_idx_i,
   input  logic [2:0]        qpev_st_i,
   input  logic              qpev_bump_i,
@@ -65,10 +65,10 @@ module bdy_sq_life #(
   logic [LogQps-1:0] qp_q;
   logic [3:0]        cleared_q, cleared;
   logic [1:0]        inited_q, inited;
-  logic              acked_q, fresh, ends, errs, rts;
+  logic              fresh, ends, errs, rts;
   logic [Qps-1:0]    dead_q, started_q;
 
-  assign fresh = qpev_valid_i && !acked_q && st_q == StIdle;
+  assign fresh = qpev_valid_i && st_q == StIdle;
   assign ends  = qpev_bump_i || qpev_st_i == bdy_pkg::QP_ST_RESET;
   assign errs  = !ends && (qpev_st_i == bdy_pkg::QP_ST_ERR || qpev_st_i == bdy_pkg::QP_ST_SQE);
   assign rts   = !ends && qpev_st_i == bdy_pkg::QP_ST_RTS;
@@ -77,7 +77,7 @@ module bdy_sq_life #(
   assign inited     = inited_q | (init_o & inited_i);
   assign qp_o       = (st_q == StIdle) ? qpev_idx_i[LogQps-1:0] : qp_q;
   assign ready_o    = st_q != StSweep;
-  assign idle_o     = st_q == StIdle && (!qpev_valid_i || acked_q);
+  assign idle_o     = st_q == StIdle && !qpev_valid_i;
   assign quiet_o    = st_q == StQuiet || st_q == StClear || st_q == StSweep;
   assign drop_o     = st_q == StQuiet;
   assign end_o      = st_q == StClear && cleared == 4'b1111;
@@ -103,11 +103,9 @@ module bdy_sq_life #(
       qp_q      <= '0;
       cleared_q <= '0;
       inited_q  <= '0;
-      acked_q   <= 1'b0;
       dead_q    <= '0;
       started_q <= '0;
     end else begin
-      acked_q <= qpev_valid_i && (acked_q || qpev_ack_o);
       case (st_q)
         StSweep: begin
           cleared_q <= (cleared == 4'b1111) ? '0 : cleared;

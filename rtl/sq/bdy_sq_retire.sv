@@ -145,7 +145,7 @@ module bdy_sq_retire #(
   localparam logic [1:0] Failed = 2'd2;
   localparam logic [1:0] Flush  = 2'd3;
 
-  logic        acked, engaged, empty, lost, fatal, executed;
+  logic        acked, engaged, empty, lost, fatal, executed, probe;
   logic [1:0]  stand;
   logic [7:0]  status, rule, syndrome;
   logic [39:0] result;
@@ -156,7 +156,8 @@ module bdy_sq_retire #(
   assign engaged  = (busy_i[0] && busy_qp_i[0+:LogQps] == qp_q) || (busy_i[1] && busy_qp_i[LogQps+:LogQps] == qp_q);
   assign result   = fresh_q ? fresh_res_q : res_i;
   assign op_rule  = result[7:0];
-  assign executed = wr.is_op && op_rule == bdy_pkg::RULE_NONE;
+  assign probe    = wr.st == bdy_pkg::WC_WR_FLUSH_ERR;
+  assign executed = wr.is_op && !probe && op_rule == bdy_pkg::RULE_NONE;
   assign lost     = lost_q[qp_q];
   assign fatal    = req.viol || lost;
 
@@ -168,7 +169,9 @@ module bdy_sq_retire #(
     if (wr.is_op) begin
       // A refusal because the queue pair had left RTS is no fault of the request (H12).
       if (res_done_i || fresh_q) begin
-        if (op_rule == bdy_pkg::RULE_NONE) begin
+        if (probe) begin
+          stand = Flush;
+        end else if (op_rule == bdy_pkg::RULE_NONE) begin
           stand = Good;
         end else if (op_rule == bdy_pkg::RULE_Q1) begin
           stand = dead_i ? Flush : Waits;
@@ -179,7 +182,7 @@ module bdy_sq_retire #(
         end
       end
     end else if (!wr.is_msg) begin
-      stand  = (wr.st == bdy_pkg::WC_WR_FLUSH_ERR) ? Flush : Failed;
+      stand  = probe ? Flush : Failed;
       status = wr.st;
       rule   = wr.rule;
     end else if (acked) begin
