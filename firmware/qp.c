@@ -232,19 +232,22 @@ static enum bdy_rule retire_life(struct fw *fw, uint32_t slot, const uint64_t *c
     return rule == BDY_RULE_NONE ? write_ctx(fw, slot, ctx) : rule;
 }
 
-static enum bdy_rule apply(struct fw *fw, uint32_t slot, uint32_t from, const uint64_t *ctx)
+/** Write the checked context. `mask` is 0 for a modify of nothing. */
+static enum bdy_rule apply(struct fw *fw, uint32_t slot, uint32_t from, const uint64_t *ctx,
+                           uint32_t mask)
 {
     uint64_t bare[CTX_WORDS];
     bool worn_out;
     uint64_t to = bdy_qp_ctx0_get_st(ctx);
+    if (mask == 0 || (to == BDY_QP_ST_ERR && from == BDY_QP_ST_ERR)) {
+        return BDY_RULE_NONE;
+    }
     if (to == BDY_QP_ST_RESET) {
         keep_creation(bare, ctx);
         return retire_life(fw, slot, bare, &worn_out);
     }
-    if (to == BDY_QP_ST_ERR && from != BDY_QP_ST_ERR) {
-        return fw_op_qp(fw, BDY_PROT_OP_QP_ERR, slot, NULL);
-    }
-    return to == BDY_QP_ST_ERR ? BDY_RULE_NONE : write_ctx(fw, slot, ctx);
+    return to == BDY_QP_ST_ERR ? fw_op_qp(fw, BDY_PROT_OP_QP_ERR, slot, NULL)
+                               : write_ctx(fw, slot, ctx);
 }
 
 enum bdy_cmd_st fw_modify_qp(struct fw *fw, struct fw_cmd *cmd)
@@ -269,7 +272,7 @@ enum bdy_cmd_st fw_modify_qp(struct fw *fw, struct fw_cmd *cmd)
     if (st != BDY_CMD_ST_OK) {
         return st;
     }
-    enum bdy_rule rule = apply(fw, slot, from, ctx);
+    enum bdy_rule rule = apply(fw, slot, from, ctx, (uint32_t)bdy_modify_qp_in_get_mask(in));
     return rule == BDY_RULE_NONE ? BDY_CMD_ST_OK : fw_refused(cmd, rule);
 }
 

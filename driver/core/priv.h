@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/** @file priv.h  What the core's files share. */
+#ifndef BDY_CORE_PRIV_H
+#define BDY_CORE_PRIV_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bdy_regs.h"
+#include "core.h"
+#include "os.h"
+#include "verbs_abi.h"
+
+#define CORE_EQS (1u << BDY_LOG_EQS)
+#define CORE_EQ_LOG 12u
+#define CORE_CMD_LOG 4u
+#define CORE_MAX_WR 4096u
+#define CORE_MAX_CQE 65535u
+#define CORE_MAX_INLINE 0u
+#define CORE_GIDS 3u
+#define CORE_CMD_CYCLES UINT64_C(20000000)
+
+enum obj_kind { OBJ_PD = 1, OBJ_MR, OBJ_MW, OBJ_CHANNEL, OBJ_CQ, OBJ_QP };
+
+/** Head of every object that a context owns. */
+struct obj {
+    enum obj_kind kind;
+    uint32_t handle;
+    struct bdy_uctx *uctx;
+    struct obj *prev, *next; /**< the context's objects, in order of creation */
+};
+
+struct pd {
+    struct obj obj;
+    uint32_t number;
+};
+
+struct mr {
+    struct obj obj;
+    uint32_t key;
+    bool mapped; /**< an empty region has no mapping */
+    struct bdy_dma_map map;
+};
+
+struct mw {
+    struct obj obj;
+    uint32_t key; /**< the first one; names the window by slot and nonce for good */
+};
+
+struct channel {
+    struct obj obj;
+    uint32_t cqs;
+};
+
+struct cq {
+    struct obj obj;
+    uint32_t number;
+    uint64_t user_handle;
+    struct channel *channel; /**< or NULL */
+    struct bdy_dma_buf ring, dbr;
+};
+
+struct qp {
+    struct obj obj;
+    uint32_t number;
+    uint64_t user_handle;
+    bool sqd_notify;
+    uint32_t type, sig_all;
+    struct bdy_u_create_qp_out cap;
+    struct bdy_dma_buf sq, rq;
+};
+
+struct eq {
+    bool made;
+    uint32_t number, ci;
+    struct bdy_dma_buf ring;
+};
+
+/** Handles of all contexts: {12 bits of use count, 20 bits of index + 1}; a freed or foreign one does not match. */
+struct handle_slot {
+    struct obj *obj;
+    uint32_t uses;
+    uint32_t next_free; /**< index, or HANDLE_NONE */
+};
+#define HANDLE_NONE UINT32_MAX
+
+struct handles {
+    struct handle_slot *slots;
+    uint32_t count, free_head, free_tail;
+};
+
+struct limits {
+    uint32_t max_pd, max_mr, max_mw, max_cq, max_qp, uars;
+    uint64_t max_mr_size;
+    uint64_t fw_ver;
+    uint32_t hw_rev;
+};
+
+struct bdy_uctx {
+    struct bdy_core *core;
+    struct bdy_aspace *as;
+    bdy_core_event_fn event;
+    void *arg;
+    uint32_t uar;
+    struct obj *first, *last;
+};
+
+struct bdy_core {
+    struct bdy_pci *pci;
+    struct bdy_core_cfg cfg;
+    struct bdy_os_lock lock;
+    struct limits limits;
+    uint8_t gid[CORE_GIDS][16];
+    bool dead, initialised;
+    uint32_t irqs; /**< vectors with a handler */
+
+    struct bdy_dma_buf cmdq, in_mbox, out_mbox;
+    uint32_t cmd_pi;
+    uint16_t token;
+    bool cmd_done; /**< CMD_DONE with `token` has come */
+
+    uint32_t neqs; /**< [0] commands and asynchronous events, [1]… completions */
+    struct eq eq[CORE_EQS];
+
+    struct handles handles;
+    struct bdy_uctx *uctx[BDY_UAR_COUNT];
+    uint32_t next_uar;
+    uint32_t nmr, nmw;
+    struct cq *cq[1u << BDY_LOG_CQS];
+    struct qp *qp[1u << BDY_LOG_QPS];
+};
+
+/** One command for firmware. Mailboxes are core->in_mbox and core->out_mbox. */
+struct cmd {
+    enum bdy_cmd_op op;
+    uint32_t uctx, in_len, out_len;
+    uint64_t in0, in1;
+    uint64_t out0, out1;
+    enum bdy_cmd_st status;
+};
+
+/* device.c */
+int core_bar_read(struct bdy_core *core, uint32_t offset, uint64_t *value);
+int core_bar_write(struct bdy_core *core, uint32_t offset, uint64_t value);
+/** The device has failed: say why, tell every context once. */
+void core_die(struct bdy_core *core, const char *why);
+
+/* cmd.c */
+int cmd_setup(struct bdy_core *core);
+void cmd_free(struct bdy_core *core);
+/** Run a command and wait for its end. 0, or the errno of its status; -EIO when the device has failed. */
+int cmd_run(struct bdy_core *core, struct cmd *cmd);
+/** A command without mailboxes. */
+int cmd_simple(struct bdy_core *core, enum bdy_cmd_op op, uint32_t uctx, uint64_t in0);
+static inline uint64_t *cmd_in(struct bdy_core *core)
+{
+    return core->in_mbox.cpu;
+}
+static inline const uint64_t *cmd_out(struct bdy_core *core)
+{
+    return core->out_mbox.cpu;
+}
+
+/* eq.c */
+int eq_setup(struct bdy_core *core);
+void eq_stop(struct bdy_core *core); /**< the device's part of the end */
+void eq_free(struct bdy_core *core); /**< the host's part */
+void eq_poll(struct bdy_core *core, struct eq *eq);
+void eq_poll_all(struct bdy_core *core);
+int eq_irqs(struct bdy_core *core);
+void eq_irqs_off(struct bdy_core *core);
+void event_to(struct bdy_uctx *uctx, uint64_t user_handle, uint32_t type, uint32_t channel);
+
+/* object.c */
+/** Enter `obj` (zeroed but for its body) as one of `uctx`; -ENOMEM. */
+int obj_add(struct bdy_uctx *uctx, struct obj *obj, enum obj_kind kind);
+/** Take it off its context and free its handle; the memory stays the caller's. */
+void obj_remove(struct obj *obj);
+/** The context's object of that kind, or NULL. */
+void *obj_find(struct bdy_uctx *uctx, uint32_t handle, enum obj_kind kind);
+void handles_free(struct handles *handles);
+
+/* mtt.c */
+/** How a mapped range is described to the device. */
+struct mtt_plan {
+    bool direct;
+    uint32_t log_ps, npages;
+    uint64_t base;     /**< direct: bus address of the first byte */
+    uint64_t list_off; /**< paged: offset of the first byte in the first page */
+};
+int mtt_plan(const struct bdy_dma_map *map, uint64_t bytes, struct mtt_plan *plan);
+/** Walks the plan's page addresses in order. */
+struct mtt_walk {
+    const struct bdy_dma_map *map;
+    size_t next;        /**< next entry of map->pages */
+    uint64_t page, end; /**< next page address and the end of the run it is in */
+    uint64_t page_size;
+};
+void mtt_walk_start(struct mtt_walk *walk, const struct bdy_dma_map *map,
+                    const struct mtt_plan *plan);
+uint64_t mtt_walk_next(struct mtt_walk *walk);
+
+/* The calls, one file an object. */
+int u_query_device(struct bdy_uctx *uctx, struct bdy_u_device_attr *out);
+int u_query_port(struct bdy_uctx *uctx, struct bdy_u_port_attr *out);
+int u_query_clock(struct bdy_uctx *uctx, struct bdy_u_clock *out);
+int u_alloc_pd(struct bdy_uctx *uctx, struct bdy_u_handle *out);
+int u_dealloc_pd(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy_u_key_out *out);
+int u_dereg_mr(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_alloc_mw(struct bdy_uctx *uctx, const struct bdy_u_alloc_mw_in *in, struct bdy_u_key_out *out);
+int u_dealloc_mw(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_query_mw(struct bdy_uctx *uctx, const struct bdy_u_handle *in, struct bdy_u_key_out *out);
+int u_create_channel(struct bdy_uctx *uctx, struct bdy_u_handle *out);
+int u_destroy_channel(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_create_cq(struct bdy_uctx *uctx, const struct bdy_u_create_cq_in *in,
+                struct bdy_u_create_cq_out *out, struct bdy_dma_buf *rings[2]);
+int u_destroy_cq(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_create_qp(struct bdy_uctx *uctx, const struct bdy_u_create_qp_in *in,
+                struct bdy_u_create_qp_out *out, struct bdy_dma_buf *rings[2]);
+int u_modify_qp(struct bdy_uctx *uctx, const struct bdy_u_modify_qp_in *in);
+int u_query_qp(struct bdy_uctx *uctx, const struct bdy_u_handle *in, struct bdy_u_qp_attr *out);
+int u_destroy_qp(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+
+/* What a destroy does once its object is found, also used when a context dies: the device's part, then the host's.
+ * With `force` the host's part is done whatever the device says. */
+int pd_destroy(struct pd *pd, bool force);
+int mr_destroy(struct mr *mr, bool force);
+int mw_destroy(struct mw *mw, bool force);
+int channel_destroy(struct channel *channel, bool force);
+int cq_destroy(struct cq *cq, bool force);
+int qp_destroy(struct qp *qp, bool force);
+
+#endif
