@@ -232,6 +232,13 @@ static enum bdy_rule retire_life(struct fw *fw, uint32_t slot, const uint64_t *c
     return rule == BDY_RULE_NONE ? write_ctx(fw, slot, ctx) : rule;
 }
 
+/** To ERR from a state in which the queue pair lives. Q1 says that the data path was quicker. */
+static enum bdy_rule fail(struct fw *fw, uint32_t slot)
+{
+    enum bdy_rule rule = fw_op_qp(fw, BDY_PROT_OP_QP_ERR, slot, NULL);
+    return rule == BDY_RULE_Q1 ? BDY_RULE_NONE : rule;
+}
+
 /** Write the checked context. `mask` is 0 for a modify of nothing. */
 static enum bdy_rule apply(struct fw *fw, uint32_t slot, uint32_t from, const uint64_t *ctx,
                            uint32_t mask)
@@ -246,8 +253,8 @@ static enum bdy_rule apply(struct fw *fw, uint32_t slot, uint32_t from, const ui
         keep_creation(bare, ctx);
         return retire_life(fw, slot, bare, &worn_out);
     }
-    return to == BDY_QP_ST_ERR ? fw_op_qp(fw, BDY_PROT_OP_QP_ERR, slot, NULL)
-                               : write_ctx(fw, slot, ctx);
+    return to == BDY_QP_ST_ERR && from != BDY_QP_ST_RESET ? fail(fw, slot)
+                                                          : write_ctx(fw, slot, ctx);
 }
 
 enum bdy_cmd_st fw_modify_qp(struct fw *fw, struct fw_cmd *cmd)

@@ -43,7 +43,7 @@ static int status_errno(enum bdy_cmd_st status)
         return -ENOMEM;
     case BDY_CMD_ST_DMA_ERROR:
     case BDY_CMD_ST_INTERNAL:
-        return -EIO;
+        return -EREMOTEIO; // -EIO is for a dead device alone
     default:
         return -EINVAL;
     }

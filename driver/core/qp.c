@@ -12,11 +12,11 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/** Slots of the longest send WQE with that many SGEs. */
-static uint32_t send_slots(uint32_t sges)
+/** Slots of the longest send WQE with that many SGEs, or that many bytes of inline data in their place. */
+static uint32_t send_slots(uint32_t sges, uint32_t inline_bytes)
 {
-    uint32_t bytes = BDY_SQ_SGE_OFFSET + BDY_SGE_BYTES * sges;
-    return (bytes + BDY_WQE_SLOT_BYTES - 1u) / BDY_WQE_SLOT_BYTES;
+    uint32_t body = BDY_SGE_BYTES * sges > inline_bytes ? BDY_SGE_BYTES * sges : inline_bytes;
+    return (BDY_SQ_SGE_OFFSET + body + BDY_WQE_SLOT_BYTES - 1u) / BDY_WQE_SLOT_BYTES;
 }
 
 /** log2 of a receive WQE's stride in units of 64 bytes. */
@@ -29,11 +29,12 @@ static uint32_t recv_log_stride(uint32_t sges)
 /** Ring sizes for what was asked, and what they really hold (N4). */
 static void size_rings(const struct bdy_u_create_qp_in *in, struct bdy_u_create_qp_out *cap)
 {
-    uint32_t slots = send_slots(in->max_send_sge);
+    uint32_t slots = send_slots(in->max_send_sge, in->max_inline);
     cap->sq_log = log2_ceil(in->max_send_wr * slots);
     cap->max_send_wr = least((1u << cap->sq_log) / slots, CORE_MAX_WR);
-    cap->max_send_sge =
-        least((slots * BDY_WQE_SLOT_BYTES - BDY_SQ_SGE_OFFSET) / BDY_SGE_BYTES, BDY_MAX_SGE);
+    uint32_t body = slots * BDY_WQE_SLOT_BYTES - BDY_SQ_SGE_OFFSET;
+    cap->max_send_sge = least(body / BDY_SGE_BYTES, BDY_MAX_SGE);
+    cap->max_inline = least(body, CORE_MAX_INLINE);
     if (cap->max_send_wr == 0) { // room for less than one of the longest: a queue of at least one
         cap->sq_log = log2_ceil(slots);
         cap->max_send_wr = 1;
@@ -43,7 +44,6 @@ static void size_rings(const struct bdy_u_create_qp_in *in, struct bdy_u_create_
     cap->max_recv_wr = least(1u << cap->rq_log, CORE_MAX_WR);
     cap->max_recv_sge =
         least(((64u << cap->rq_log_stride) - BDY_RQ_SGE_OFFSET) / BDY_SGE_BYTES, BDY_MAX_SGE);
-    cap->max_inline = CORE_MAX_INLINE;
 }
 
 static bool sizes_ok(const struct bdy_u_create_qp_in *in)

@@ -24,6 +24,24 @@ static bool same_key(const uint64_t *e, uint64_t key, bool with_byte)
            (!with_byte || bdy_mpt_entry_get_key(e) == (key & 255u));
 }
 
+/** What the pipeline wants of a region's image. */
+static bool image_ok(const uint64_t *b)
+{
+    uint64_t len = bdy_mpt_entry_get_len(b), at = bdy_mpt_entry_get_base(b);
+    uint64_t off = bdy_mpt_entry_get_list_off(b), pages = bdy_mpt_entry_get_npages(b);
+    uint64_t log_ps = bdy_mpt_entry_get_log_ps(b);
+    if (bdy_mpt_entry_get_qpn(b) || bdy_mpt_entry_get_mr_slot(b) || bdy_mpt_entry_get_mr_nonce(b) ||
+        bdy_mpt_entry_get_qp_gen(b) || bdy_mpt_entry_get_rights(b) > 0x1f ||
+        (bdy_mpt_entry_get_zero_based(b) && bdy_mpt_entry_get_start(b))) {
+        return false;
+    }
+    if (bdy_mpt_entry_get_direct(b)) {
+        return pages == 0 && at <= UINT64_MAX - off && (len == 0 || at + off <= UINT64_MAX - (len - 1u));
+    }
+    return log_ps >= 12 && log_ps <= 30 && at + pages <= FW_MTTS && off <= UINT64_MAX - len &&
+           off + len <= pages << log_ps;
+}
+
 static enum bdy_rule mr_open(struct mcu_model *m, const uint64_t *op)
 {
     uint64_t key = bdy_prot_op_get_key(op);
@@ -34,7 +52,7 @@ static enum bdy_rule mr_open(struct mcu_model *m, const uint64_t *op)
                   bdy_mpt_entry_get_st(body) == BDY_MPT_ST_VALID;
     if ((bdy_mpt_entry_get_kind(e) != BDY_MPT_KIND_NONE && !reopen) ||
         bdy_mpt_entry_get_kind(body) != BDY_MPT_KIND_MR || !same_key(body, key, true) ||
-        !bdy_mpt_entry_rsvd_zero(body)) {
+        !bdy_mpt_entry_rsvd_zero(body) || !image_ok(body)) {
         return BDY_RULE_N1;
     }
     if (!m->pd_alive[bdy_mpt_entry_get_pd(body) % FW_PDS]) {
@@ -95,7 +113,8 @@ static enum bdy_rule mtt_write(struct mcu_model *m, const uint64_t *op)
         bdy_mpt_entry_get_st(e) != BDY_MPT_ST_FREE) {
         return BDY_RULE_H2;
     }
-    if (index < bdy_mpt_entry_get_base(e) ||
+    if ((bdy_mtt_entry_get_addr(op + 8) & ((UINT64_C(1) << bdy_mpt_entry_get_log_ps(e)) - 1u)) != 0 ||
+        index < bdy_mpt_entry_get_base(e) ||
         index - bdy_mpt_entry_get_base(e) >= bdy_mpt_entry_get_npages(e) ||
         bdy_mtt_entry_get_owner(op + 8) != slot_of(key) || !bdy_mtt_entry_get_valid(op + 8)) {
         return BDY_RULE_N1;
@@ -128,7 +147,11 @@ static enum bdy_rule ctx_write(struct mcu_model *m, const uint64_t *op)
     } else if (kind == BDY_CTX_KIND_EQ && index < FW_EQS) {
         memcpy(m->eq[index], op + 8, sizeof m->eq[0]);
     } else if (kind == BDY_CTX_KIND_QP && index < FW_QPS) {
-        if (half == 0 && !transition_ok(bdy_qp_ctx0_get_st(m->qp[index]), bdy_qp_ctx0_get_st(op + 8))) {
+        uint64_t from = bdy_qp_ctx0_get_st(m->qp[index]), to = bdy_qp_ctx0_get_st(op + 8);
+        if (half == 0 && m->qp_gen[index] == UINT32_MAX && to != BDY_QP_ST_RESET) {
+            return BDY_RULE_H4;
+        }
+        if (half == 0 && !transition_ok(from, to)) {
             return BDY_RULE_N5;
         }
         memcpy(m->qp[index] + 8u * half, op + 8, 64);
@@ -145,10 +168,15 @@ static enum bdy_rule qp_op(struct mcu_model *m, const uint64_t *op)
         return BDY_RULE_N1;
     }
     if (bdy_prot_op_get_op(op) == BDY_PROT_OP_QP_ERR) {
+        uint64_t st = bdy_qp_ctx0_get_st(m->qp[slot]);
+        if (st == BDY_QP_ST_RESET || st == BDY_QP_ST_ERR) {
+            return BDY_RULE_Q1;
+        }
         bdy_qp_ctx0_set_st(m->qp[slot], BDY_QP_ST_ERR);
         return BDY_RULE_NONE;
     }
     m->qp_gen[slot]++;
+    bdy_qp_ctx0_set_st(m->qp[slot], BDY_QP_ST_RESET);
     m->op_res = m->qp_gen[slot];
     return BDY_RULE_NONE;
 }

@@ -440,6 +440,14 @@ TEST_F(FwQp, ToErrIsOneOperationAndToErrAgainNone)
     EXPECT_EQ(m_->qp_gen[qpn_ - BDY_QPN_BASE], 0u) << "the generation stays";
 }
 
+TEST_F(FwQp, ToErrSucceedsWhenTheDataPathWasQuicker)
+{
+    To(BDY_QP_ST_RTS);
+    m_->refuse_after = 1;
+    m_->refuse_rule = BDY_RULE_Q1;
+    Ok(Command(FW_ATTR_STATE, [](uint64_t *c) { bdy_qp_ctx0_set_st(c, BDY_QP_ST_ERR); }));
+}
+
 TEST_F(FwQp, L8_ToResetRaisesTheGenerationFirstAndForgetsTheConnection)
 {
     auto created = QpCtx(pd_, cq_, cq_);
