@@ -114,6 +114,8 @@ module bdy_drain #(
     );
     // One operation may be taken while another reaches its verdict.
     if (Depth == 1) begin : g_one
+      logic unused_count;
+      assign unused_count = ^fifo_count;
       assign room_o[p] = full_n && !mine;
     end else begin : g_more
       assign room_o[p] = full_n && fifo_count != CountW'(Depth - 1);

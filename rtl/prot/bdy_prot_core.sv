@@ -125,7 +125,7 @@ module bdy_prot_core #(
 
   localparam int MissIdW = NMiss > 1 ? $clog2(NMiss) : 1;
   localparam int WbufIdW = WbufDepth > 1 ? $clog2(WbufDepth) : 1;
-  localparam int EvSeqW  = $clog2(EvDepth) + 2;
+  localparam int EvSeqW  = $clog2(EvDepth + NOp * DrainDepth) + 2;
   localparam int NState  = NCtx + 3;  // context ports, raw read, access, operation
   localparam logic [1:0] TagAccess = 2'd0, TagOp = 2'd1, TagWrite = 2'd2, TagRaw = 2'd3;
 
@@ -616,6 +616,8 @@ module bdy_prot_core #(
   );
 
   logic [1:0] mpt_rsp_src;
+  logic       unused_tag;
+  assign unused_tag      = ^mpt_rsp_tag_i;  // small builds need fewer bits
   assign mpt_rsp_src     = mpt_rsp_tag_i[MptTagW-1-:2];
   assign miss_ret_valid  = mpt_rsp_valid_i && mpt_rsp_src == TagAccess;
   assign op_mpt_rsp      = mpt_rsp_valid_i && mpt_rsp_src == TagOp;
