@@ -187,8 +187,8 @@ module bdy_rx #(
   logic [12:0]                   fin_bytes;
   logic [2*LogQps-1:0]           sending_idx;
 
-  logic                          req_fatal_valid, req_fatal_ready, rsp_fatal_valid, rsp_fatal_ready, kill_valid;
-  logic [LogQps-1:0]             req_fatal_idx, rsp_fatal_idx, kill_idx;
+  logic                          req_fatal_valid, req_fatal_ready, rsp_fatal_valid, rsp_fatal_ready, kill_valid, ending;
+  logic [LogQps-1:0]             req_fatal_idx, rsp_fatal_idx, kill_idx, ending_idx;
   logic [7:0]                    req_fatal_ev, req_fatal_rule, rsp_fatal_ev, rsp_fatal_rule;
 
   logic                          req_idle, rspq_idle, resp_idle, fatal_idle, sc_idle;
@@ -215,6 +215,7 @@ module bdy_rx #(
     .fatal_ev_o(req_fatal_ev), .fatal_rule_o(req_fatal_rule),
     .resp_fatal_i(rsp_fatal_valid && rsp_fatal_ready), .resp_fatal_idx_i(rsp_fatal_idx),
     .kill_valid_o(kill_valid), .kill_idx_o(kill_idx), .in_err_o(in_err),
+    .ending_i(ending), .ending_idx_i(ending_idx),
     .cnt_unknown_qp_o, .cnt_bad_state_o, .cnt_bad_pkey_o, .cnt_duplicate_o, .cnt_out_of_seq_o, .cnt_rnr_o, .cnt_stale_o,
     .cnt_refused_o, .cnt_refused_rule_o,
     .idle_o(req_idle)
@@ -276,7 +277,7 @@ module bdy_rx #(
     .kill_valid_i(kill_valid), .kill_idx_i(kill_idx), .in_err_i(in_err),
     .op_valid_o, .op_ready_i, .op_req_o, .ope_valid_i, .ope_rule_i,
     .ev_valid_o, .ev_ready_i, .ev_o,
-    .idle_o(fatal_idle)
+    .busy_o(ending), .busy_idx_o(ending_idx), .idle_o(fatal_idle)
   );
 
   assign op_tag_o = 8'd0;

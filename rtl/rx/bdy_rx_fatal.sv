@@ -3,12 +3,10 @@
 // bdy_rx_fatal: moves queue pairs to ERR on behalf of the receive side and reports why (E1, E3, E4, H23).
 //
 // Purpose: a note per queue pair {event kind, rule}; one after the other becomes a QP_ERR operation, then an event, unless the
-//   queue pair was in ERR before (E4). An operation waits until earlier queue pair events are acknowledged, so an ERR that
-//   came first is known when it executes, while the ERR that it causes itself is acknowledged only later.
+//   queue pair is known to be in ERR when that executes (E4). The ERR that the operation itself causes is known only later.
 // Latency: note to operation 2 cycles when nothing else waits.
 // Throughput: one queue pair at a time; the bind pipeline and the event queue decide.
-// Backpressure: set_ready_o always comes within three cycles, whatever the operation waits for: whoever notes must never wait
-//   for a queue pair event to be acknowledged, since the operation may wait for just that.
+// Backpressure: set_ready_o always comes within three cycles, whatever the operation waits for (H13).
 // Invariants: at most one note a queue pair; a killed queue pair (RESET, destroy) raises no event any more.
 
 module bdy_rx_fatal #(
@@ -42,6 +40,9 @@ module bdy_rx_fatal #(
   input  logic                          ev_ready_i,
   output logic [63:0]                   ev_o,
 
+  // Queue pair whose operation is under way
+  output logic                          busy_o,
+  output logic [LogQps-1:0]             busy_idx_o,
   output logic                          idle_o
 );
 
@@ -105,6 +106,8 @@ module bdy_rx_fatal #(
   assign op_valid_o = st_q == StOp;
   assign ev_valid_o = st_q == StEvent;
   assign ev_o       = {24'b0, note[15:8], qpn, note[7:0]};
+  assign busy_o     = st_q == StRead || st_q == StOp || st_q == StExec;
+  assign busy_idx_o = idx_q;
   assign idle_o     = st_q == StIdle && !any;
 
   always_comb begin

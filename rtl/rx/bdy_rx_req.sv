@@ -120,6 +120,8 @@ module bdy_rx_req #(
   output logic                          kill_valid_o,
   output logic [LogQps-1:0]             kill_idx_o,
   output logic [(1<<LogQps)-1:0]        in_err_o,
+  input  logic                          ending_i,        // the operation that ends this queue pair is under way
+  input  logic [LogQps-1:0]             ending_idx_i,
 
   // Counters, pulses
   output logic                          cnt_unknown_qp_o,
@@ -172,7 +174,6 @@ module bdy_rx_req #(
   // ---------------------------------------------------------------- state
   logic [4:0]        st_q;
   logic [LogQps-1:0] idx_q, idx_d;
-  logic              ev_seen_q;             // this event was acknowledged; its valid is about to fall
   logic              flush_turn_q;          // flushes and packets take turns
   logic              held_q;                // a packet is here
   logic              over_q;                // it is a READ beyond the limit (T7), found earlier
@@ -232,14 +233,13 @@ module bdy_rx_req #(
   );
 
   // ---------------------------------------------------------------- choosing what to do
-  logic              ev_new, pick_ev, pick_fl, pick_pk, blocked, drop_held;
+  logic              pick_ev, pick_fl, pick_pk, blocked, drop_held;
   logic [23:0]       rel;
   logic              ev_kills;
 
   assign rel      = hdr_q.dest_qp - bdy_pkg::QPN_BASE[23:0];
-  assign ev_new   = qpev_valid_i && !ev_seen_q;
   assign ev_kills = qpev_bump_i || qpev_st_i == bdy_pkg::QP_ST_RESET;
-  assign pick_ev  = ev_new;
+  assign pick_ev  = qpev_valid_i;
   assign pick_fl  = !pick_ev && flush_any && (flush_turn_q || !held_q);
   assign pick_pk  = !pick_ev && !pick_fl && held_q;
   assign idx_d    = st_q != StIdle ? idx_q : pick_ev ? qpev_idx_i : pick_fl ? flush_first : rel[LogQps-1:0];
@@ -289,7 +289,6 @@ module bdy_rx_req #(
     if (!rst_ni) begin
       st_q          <= StIdle;
       idx_q         <= '0;
-      ev_seen_q     <= 1'b0;
       flush_turn_q  <= 1'b0;
       over_q        <= 1'b0;
       gen_q         <= '0;
@@ -309,8 +308,6 @@ module bdy_rx_req #(
       psns_q        <= '0;
     end else begin
       idx_q <= idx_d;
-      if (!qpev_valid_i) ev_seen_q <= 1'b0;
-      if (qpev_ack_o) ev_seen_q <= 1'b1;
       if (pkt_done_o) over_q <= 1'b0;
 
       case (st_q)
@@ -513,7 +510,18 @@ module bdy_rx_req #(
   end
 
   always_comb begin
-    {epsn_d, msn_d, seq_d, nak_sent_d, num_sge_d, total_d, off_d, wr_va_d, wr_rkey_d, wr_len_d, live_at_d, wqe_d} = rec;
+    epsn_d     = epsn;
+    msn_d      = msn;
+    seq_d      = seq;
+    nak_sent_d = nak_sent;
+    num_sge_d  = num_sge;
+    total_d    = total;
+    off_d      = off;
+    wr_va_d    = wr_va;
+    wr_rkey_d  = wr_rkey;
+    wr_len_d   = wr_len;
+    live_at_d  = live_at;
+    wqe_d      = wqe;
     if (starting) begin
       epsn_d     = ctx.rq_psn;
       msn_d      = '0;
@@ -530,7 +538,11 @@ module bdy_rx_req #(
       num_sge_d  = got_num_sge_q;
       total_d    = got_total_q;
       wqe_d      = got_wqe_q;
-      if (write_q && starts_q) {wr_va_d, wr_rkey_d, wr_len_d} = {hdr_q.va, hdr_q.rkey, hdr_q.dmalen};
+      if (write_q && starts_q) begin
+        wr_va_d   = hdr_q.va;
+        wr_rkey_d = hdr_q.rkey;
+        wr_len_d  = hdr_q.dmalen;
+      end
     end else begin
       nak_sent_d = 1'b1;
     end
@@ -603,7 +615,8 @@ module bdy_rx_req #(
 
   // ---------------------------------------------------------------- lives and ends
   logic quiet, kills, errs;
-  assign quiet = !owes_i[idx_q] && !(sending_i[0] && sending_idx_i[0+:LogQps] == idx_q) &&
+  assign quiet = !owes_i[idx_q] && !(ending_i && ending_idx_i == idx_q) &&
+                 !(sending_i[0] && sending_idx_i[0+:LogQps] == idx_q) &&
                  !(sending_i[1] && sending_idx_i[LogQps+:LogQps] == idx_q);
   assign kills = st_q == StSettle && ev_kills;
   assign errs  = st_q == StSettle && !ev_kills && qpev_st_i == bdy_pkg::QP_ST_ERR;
@@ -650,7 +663,7 @@ module bdy_rx_req #(
   assign cnt_stale_o        = (st_q == StMove && finished) || drop_held;
   assign cnt_refused_o      = st_q == StFailNote && fatal_ready_i;
   assign cnt_refused_rule_o = fail_rule_q;
-  assign idle_o             = st_q == StIdle && !held_q && !hdr_valid_i && !flush_any && !ev_new;
+  assign idle_o             = st_q == StIdle && !held_q && !hdr_valid_i && !flush_any && !qpev_valid_i;
 
 `ifdef FORMAL
   always_ff @(posedge clk_i) if (rst_ni) begin

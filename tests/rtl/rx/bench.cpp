@@ -92,7 +92,12 @@ void Bench::make_rtr(unsigned qp, uint32_t psn, unsigned mtu, uint8_t rights, ui
     run_until([&] { return qpevs.empty(); });
 }
 
-void Bench::set_state(unsigned qp, unsigned st, bool bump) { qpevs.push_back({qp, st, bump}); }
+void Bench::set_state(unsigned qp, unsigned st, bool bump)
+{
+    if (bump) qps[qp].gen++;
+    bdy_qp_ctx0_set_st(qps[qp].c0.data(), st);
+    qpevs.push_back({qp, st, bump});
+}
 
 uint64_t Bench::rwqe_va(unsigned qp, uint16_t index) const
 {
@@ -176,21 +181,15 @@ void Bench::drive()
     put(top->ctx1_i, qps[idx[2]].c1.data(), 64);
     top->ctx_gen_i = static_cast<uint64_t>(qps[idx[2]].gen) << 32 | qps[idx[0]].gen;
 
-    // Queue pair events: the state changes as the event comes up.
+    // Queue pair events, one after the other without a pause.
     top->qpev_valid_i = 0;
-    if (!qpevs.empty() && !qpev_low) {
+    if (!qpevs.empty()) {
         QpEvent &e = qpevs.front();
-        if (!e.applied) {
-            e.applied = true;
-            if (e.bump) qps[e.qp].gen++;
-            bdy_qp_ctx0_set_st(qps[e.qp].c0.data(), e.st);
-        }
         top->qpev_valid_i = 1;
         top->qpev_idx_i = e.qp;
         top->qpev_st_i = e.st;
         top->qpev_bump_i = e.bump;
     }
-    qpev_low = false;
 
     // Request deframer
     top->hdr_valid_i = !in.empty() && !pkt_taken;
@@ -280,10 +279,7 @@ void Bench::sample()
 
     if (top->qpev_ack_o) {
         if (!top->qpev_valid_i) fault("acknowledged no queue pair event");
-        else {
-            qpevs.pop_front();
-            qpev_low = true;
-        }
+        else qpevs.pop_front();
     }
 
     // Requests
@@ -336,7 +332,7 @@ void Bench::sample()
         if (top->ret_valid_o >> p & 1 && --grants[p][top->ret_epoch_o >> p & 1] < 0) fault("grant returned twice");
     }
     ope_now = false;
-    if (!ops.empty() && ops.front().due <= cycle && qpevs.empty()) {
+    if (!ops.empty() && ops.front().due <= cycle) {
         unsigned qp = ops.front().qpn - kQpnBase;
         unsigned st = qps[qp].st();
         ope_rule = st == BDY_QP_ST_RESET ? BDY_RULE_Q1 : BDY_RULE_NONE;

@@ -100,7 +100,7 @@ class Bench {
     // ---- queue pairs: `qp` is the context slot
     void make_rtr(unsigned qp, uint32_t psn, unsigned mtu = 1, uint8_t rights = 0x0f, uint64_t rq_ring_va = 0,
                   unsigned rq_log = 4, unsigned rq_stride = 1);
-    void set_state(unsigned qp, unsigned st, bool bump = false);   // queued; takes effect in order
+    void set_state(unsigned qp, unsigned st, bool bump = false);   // at once; its event follows
     void post_recv(unsigned qp, const std::vector<Sge> &sges, bool ring = true);
     void doorbell(unsigned qp, uint16_t index);
     uint64_t rwqe_va(unsigned qp, uint16_t index) const;
@@ -161,7 +161,7 @@ class Bench {
     };
     struct QpEvent {
         unsigned qp, st;
-        bool bump, applied = false;
+        bool bump;
     };
     struct Op {
         uint32_t qpn;
@@ -184,7 +184,7 @@ class Bench {
     std::vector<uint8_t> memory;
     unsigned ctx_idx[3] = {0, 0, 0};
     std::deque<QpEvent> qpevs;
-    bool qpev_low = false, pst_stalled = false;
+    bool pst_stalled = false;
     std::deque<Packet> in;
     bool pkt_taken = false;
     Packet pkt;

@@ -169,8 +169,7 @@ TEST_P(ResponderLife, ErrorStopsReadsThatWait)
 
 TEST_P(ResponderLife, EventsAreAcknowledgedWhileAnOperationWaits)
 {
-    // The refusal's operation stands at the port; events of other queue pairs must be answered all the same, since the
-    // operation may be waiting for just that.
+    // The refusal's operation stands at the port; events of other queue pairs are answered all the same.
     b.op_blocked = true;
     b.send(r.write(kTarget, 0xbad, pattern(1, 8))[0]);
     ASSERT_TRUE(b.run_until([&] { return !b.out.empty(); }));
@@ -214,7 +213,8 @@ TEST_P(ResponderLife, L5DestroyedQueuePairRaisesNoEventAndItsNextLifeIsSafe)
     ASSERT_TRUE(b.run_until([&] { return !b.out.empty(); }));
     b.run(20);
     b.set_state(kQp, BDY_QP_ST_RESET, true);
-    ASSERT_TRUE(b.run_until([&] { return b.events_pending() == 0; }));
+    b.run(500);
+    EXPECT_EQ(b.events_pending(), 1u);      // its operation is of the old life
     b.op_blocked = false;
     ASSERT_TRUE(b.settle());
     EXPECT_TRUE(b.events.empty());
@@ -297,11 +297,13 @@ TEST_P(ResponderLife, OldDoorbellChangesNothingAndResetDropsDoorbells)
     EXPECT_EQ(b.qps[kQp].st(), BDY_QP_ST_RTR);
 }
 
-TEST_P(ResponderLife, IndicesWrapAt65536)
+TEST(ResponderIndices, WrapAt65536)
 {
-    b.make_rtr(kQp, kPsn, 5, 0x0f, 0, 4, 0);
-    r = Requester(kQp, kPsn, 5);
-    // Count up quickly by flushing: each ERR life keeps its indices until RESET.
+    constexpr unsigned kQp = 3;
+    Bench b(1, 0);
+    b.cqe_latency = 1;
+    b.make_rtr(kQp, 1, 5, 0x0f, 0, 4, 0);
+    // Counted up quickly by flushing: indices last until RESET.
     b.set_state(kQp, BDY_QP_ST_ERR);
     for (unsigned i = 0; i < 65530 / 16; i++) {
         b.qps[kQp].pi = static_cast<uint16_t>(b.qps[kQp].pi + 16);
