@@ -107,7 +107,7 @@ AccessResult Model::access(const Req &r) const
         res.rule = BDY_RULE_H8;
         return res;
     }
-    res.bus0 = m0.addr + in_page;
+    res.bus0 = m0.addr | in_page; // pages are aligned
     res.len0 = first;
     if (first < r.xlen) {
         res.bus1 = m1.addr;
