@@ -14,7 +14,7 @@ int core_bar_read(struct bdy_core *core, uint32_t offset, uint64_t *value)
 int core_bar_write(struct bdy_core *core, uint32_t offset, uint64_t value)
 {
     int rc = core->pci->ops->bar_write64(core->pci, offset, value);
-    if (rc == -EIO) {
+    if (rc == -EIO || rc == -ETIMEDOUT) {
         core_die(core, "BAR write failed");
     }
     return rc;

@@ -10,6 +10,7 @@
 
 #include "bdy_regs.h"
 #include "core.h"
+#include "mtt.h"
 #include "os.h"
 #include "verbs_abi.h"
 
@@ -181,26 +182,6 @@ void obj_remove(struct obj *obj);
 /** The context's object of that kind, or NULL. */
 void *obj_find(struct bdy_uctx *uctx, uint32_t handle, enum obj_kind kind);
 void handles_free(struct handles *handles);
-
-/* mtt.c */
-/** How a mapped range is described to the device. */
-struct mtt_plan {
-    bool direct;
-    uint32_t log_ps, npages;
-    uint64_t base;     /**< direct: bus address of the first byte */
-    uint64_t list_off; /**< paged: offset of the first byte in the first page */
-};
-int mtt_plan(const struct bdy_dma_map *map, uint64_t bytes, struct mtt_plan *plan);
-/** Walks the plan's page addresses in order. */
-struct mtt_walk {
-    const struct bdy_dma_map *map;
-    size_t next;        /**< next entry of map->pages */
-    uint64_t page, end; /**< next page address and the end of the run it is in */
-    uint64_t page_size;
-};
-void mtt_walk_start(struct mtt_walk *walk, const struct bdy_dma_map *map,
-                    const struct mtt_plan *plan);
-uint64_t mtt_walk_next(struct mtt_walk *walk);
 
 /* The calls, one file an object. */
 int u_query_device(struct bdy_uctx *uctx, struct bdy_u_device_attr *out);
