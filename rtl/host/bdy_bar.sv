@@ -104,9 +104,16 @@ module bdy_bar #(
   logic [20:0] waddr_q;
   logic [63:0] wdata_q;
 
+  // Nothing is taken while in reset: it would be lost.
+  logic up_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) up_q <= 1'b0;
+    else up_q <= 1'b1;
+  end
+
   // ------------------------------------------------------------------ write channel
   logic take;
-  assign take      = (st_q == StIdle) && awvalid_i && wvalid_i && (!bvalid_o || bready_i);
+  assign take      = up_q && (st_q == StIdle) && awvalid_i && wvalid_i && (!bvalid_o || bready_i);
   assign awready_o = take;
   assign wready_o  = take;
 
@@ -294,7 +301,7 @@ module bdy_bar #(
   // ------------------------------------------------------------------ read channel
   logic        rbusy_q;
   logic [20:0] raddr_q;
-  assign arready_o = !rbusy_q && !rvalid_o;
+  assign arready_o = up_q && !rbusy_q && !rvalid_o;
   logic [19:0] o;
   assign o = raddr_q[19:0];
   logic [63:0] rval;
