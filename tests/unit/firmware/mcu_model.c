@@ -225,6 +225,21 @@ static bool fails_now(unsigned *after)
     return *after > 0 && --*after == 0;
 }
 
+static bool takes_body(uint64_t op)
+{
+    return op == BDY_PROT_OP_MR_OPEN || op == BDY_PROT_OP_MW_ALLOC || op == BDY_PROT_OP_MTT_WRITE ||
+           op == BDY_PROT_OP_CTX_WRITE;
+}
+
+static bool body_is_zero(const uint64_t *op)
+{
+    uint64_t any = 0;
+    for (unsigned i = 8; i < BDY_PROT_OP_WORDS; i++) {
+        any |= op[i];
+    }
+    return any == 0;
+}
+
 static void run_op(struct mcu_model *m)
 {
     uint64_t op[BDY_PROT_OP_WORDS];
@@ -232,6 +247,9 @@ static void run_op(struct mcu_model *m)
     record(m, op);
     if (!bdy_prot_op_rsvd_zero(op) || bdy_prot_op_get_res(op) || bdy_prot_op_get_rule(op)) {
         fault(m, "reserved bits in an operation", (uint32_t)bdy_prot_op_get_op(op));
+    }
+    if (!takes_body(bdy_prot_op_get_op(op)) && !body_is_zero(op)) {
+        fault(m, "leftovers in the body of an operation", (uint32_t)bdy_prot_op_get_op(op));
     }
     m->op_res = 0;
     uint32_t rule = fails_now(&m->refuse_after) ? m->refuse_rule : (uint32_t)execute(m, op);

@@ -206,6 +206,9 @@ TEST_F(FwMr, BadFieldsAreRefused)
         [](uint64_t *w) { bdy_create_mr_in_set_npages(w, 3); },
         [](uint64_t *w) { bdy_create_mr_in_set_list_off(w, 1); },
         [](uint64_t *w) { bdy_create_mr_in_set_list_off(w, 4096); },
+        [](uint64_t *w) { // a first page that is not touched
+            bdy_create_mr_in_set_list_off(w, 4096), bdy_create_mr_in_set_npages(w, 5);
+        },
         [](uint64_t *w) { bdy_create_mr_in_set_len(w, 0); },
         [](uint64_t *w) { bdy_create_mr_in_set_base(w, 4096); },
         [](uint64_t *w) { bdy_create_mr_in_set_log_ps(w, 13), bdy_create_mr_in_set_npages(w, 2); },
