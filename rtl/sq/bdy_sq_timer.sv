@@ -2,14 +2,13 @@
 //
 // bdy_sq_timer: one deadline per queue pair, for the ACK timer (T6) or the RNR wait (T5).
 //
-//   arm --> deadline RAM, armed bit --> earliest known deadline reached --> scan of the armed ones --> expired: offered
+//   arm --> deadline RAM, armed bit --> earliest deadline reached, or moved --> scan of the armed ones --> expired: offered
 //
 // Latency:      a deadline is offered within 2 cycles per armed queue pair after it was reached.
 // Throughput:   one arm or disarm per cycle.
 // Backpressure: rsp_* (response half) is always taken; req_* (request half) waits for a cycle without it.
 // Invariants:   nothing moves while no deadline is reached (H19): the result depends on cycle_i alone, also when it jumps.
-//               next_o never lies behind the earliest deadline; it may lie before it when that one was taken back, and
-//               is right again after the scan that it causes.
+//               while busy_o is 0, next_o is the earliest deadline.
 
 module bdy_sq_timer #(
   parameter int LogQps = 8   // at least 5
@@ -76,8 +75,8 @@ module bdy_sq_timer #(
   logic [Qps-1:0]       todo_q;
   logic [Groups-1:0]    todo_any;
   logic [$clog2(Groups)-1:0] group;
-  logic [LogQps-1:0]    first, scan_qp_q;
-  logic                 expired, touched, done, stale_q;
+  logic [LogQps-1:0]    first, scan_qp_q, owner_q;
+  logic                 expired, touched, done, stale_q, start, moved_q, moves;
 
   for (genvar g = 0; g < Groups; g++) begin : g_any
     assign todo_any[g] = todo_q[16*g+:16] != '0;
@@ -109,7 +108,12 @@ module bdy_sq_timer #(
     .rd_data_o(deadline)
   );
 
-  assign busy_o      = st_q != StIdle;
+  // The earliest deadline is looked for anew when it is reached, put off or taken back.
+  assign moves = (arm && arm_qp == owner_q && arm_at != next_q) || (rsp_valid_i && !rsp_arm_i && rsp_qp_i == owner_q) ||
+                 (kill_i && kill_qp_i == owner_q);
+  assign start = st_q == StIdle && !none && (moved_q || next_q <= cycle_i);
+
+  assign busy_o      = st_q != StIdle || (moved_q && !none);
   assign exp_valid_o = st_q == StOffer && armed_q[scan_qp_q];
   assign exp_qp_o    = scan_qp_q;
 
@@ -121,11 +125,13 @@ module bdy_sq_timer #(
       stale_q   <= 1'b0;
       armed_q   <= '0;
       next_q    <= '1;
+      owner_q   <= '0;
+      moved_q   <= 1'b0;
     end else begin
       case (st_q)
         StIdle: begin
           todo_q <= armed_q;
-          if (!none && next_q <= cycle_i) st_q <= StPick;
+          if (start) st_q <= StPick;
         end
         StPick: begin
           scan_qp_q     <= first;
@@ -138,8 +144,16 @@ module bdy_sq_timer #(
       endcase
 
       // The earliest deadline of those looked at and of those armed meanwhile.
-      if (st_q == StIdle && (none || next_q <= cycle_i)) next_q <= armed_at;
-      else next_q <= earlier(next_q, earlier(armed_at, looked_at));
+      if (st_q == StIdle && (none || start)) begin
+        next_q  <= armed_at;
+        owner_q <= arm_qp;
+        moved_q <= 1'b0;
+      end else begin
+        next_q <= earlier(next_q, earlier(armed_at, looked_at));
+        if (looked_at < next_q && looked_at <= armed_at) owner_q <= scan_qp_q;
+        else if (armed_at < next_q) owner_q <= arm_qp;
+        if (moves) moved_q <= 1'b1;
+      end
 
       if (exp_valid_o && exp_ready_i) armed_q[scan_qp_q] <= 1'b0;
       if (rsp_valid_i && !rsp_arm_i) armed_q[rsp_qp_i] <= 1'b0;
