@@ -24,9 +24,10 @@ module bdy_fifo #(
 
   localparam int CountW = $clog2(Depth + 1);
   localparam int PtrW = Depth > 1 ? $clog2(Depth) : 1;
+  localparam int Words = Depth > 1 ? Depth : 2;  // one word would have no address; the second is never written
   localparam logic [PtrW-1:0] LastPtr = PtrW'(Depth - 1);
 
-  logic [Width-1:0]  mem [Depth];
+  logic [Width-1:0]  mem [Words];
   logic [PtrW-1:0]   wr_ptr_q, rd_ptr_q;
   logic [CountW-1:0] count_q;
   logic              wr, rd;
@@ -79,6 +80,10 @@ module bdy_fifo #(
   logic             f_inside;
   logic [7:0]       f_slot;
 
+  function automatic logic [7:0] wrapped(input logic [7:0] sum);
+    wrapped = (sum >= 8'(Depth)) ? sum - 8'(Depth) : sum;
+  endfunction
+
   initial assume (!rst_ni);
   assign f_inside = f_writes_q > f_pick && f_reads_q <= f_pick;
   assign f_slot   = 8'(rd_ptr_q) + (f_pick - f_reads_q);
@@ -88,7 +93,6 @@ module bdy_fifo #(
       f_writes_q <= '0;
       f_reads_q  <= '0;
     end else begin
-      assume (f_writes_q != '1);
       if (wr) f_writes_q <= f_writes_q + 8'd1;
       if (rd) f_reads_q <= f_reads_q + 8'd1;
     end
@@ -96,13 +100,17 @@ module bdy_fifo #(
 
   always_ff @(posedge clk_i) begin
     if (wr && f_writes_q == f_pick) f_data_q <= wr_data_i;
+  end
+
+  always_comb begin
+    assume (f_writes_q != '1);
     if (rst_ni) begin
       assert (f_reads_q <= f_writes_q);
       assert (f_writes_q - f_reads_q == 8'(count_q));
       assert (count_q <= CountW'(Depth));
       assert (wr_ptr_q <= LastPtr && rd_ptr_q <= LastPtr);
-      assert (8'(wr_ptr_q) == (8'(rd_ptr_q) + 8'(count_q)) % 8'(Depth));
-      if (f_inside) assert (mem[PtrW'(f_slot % 8'(Depth))] == f_data_q);
+      assert (8'(wr_ptr_q) == wrapped(8'(rd_ptr_q) + 8'(count_q)));
+      if (f_inside) assert (mem[PtrW'(wrapped(f_slot))] == f_data_q);
       if (rd && f_reads_q == f_pick) assert (rd_data_o == f_data_q);
       cover (count_q == CountW'(Depth));
       cover (f_reads_q == 8'(Depth + 1));

@@ -90,7 +90,10 @@ module bdy_rr_arb #(
   always_ff @(posedge clk_i) begin
     f_stalled_req_q <= req_i;
     f_stalled_gnt_q <= gnt_o;
-    assume (int'(f_me) < N);
+  end
+
+  always_comb begin
+    assume (32'(f_me) < N);
     if (rst_ni) begin
       assert ((gnt_o & (gnt_o - N'(1))) == '0);
       assert (valid_o == (gnt_o != '0));

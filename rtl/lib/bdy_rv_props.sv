@@ -30,13 +30,14 @@ module bdy_rv_props #(
 
   always_ff @(posedge clk_i) data_q <= data_i;
 
+  // In always_comb: clocked assertions become state bits, many of which z3 does not digest.
   if (Assume) begin : g_assume
-    always_ff @(posedge clk_i) begin
+    always_comb begin
       if (!rst_ni) assume (!valid_i);
       if (rst_ni && stalled_q) assume (valid_i && data_i == data_q);
     end
   end else begin : g_assert
-    always_ff @(posedge clk_i) begin
+    always_comb begin
       if (!rst_ni) assert (!valid_i);
       if (rst_ni && stalled_q) assert (valid_i && data_i == data_q);
     end

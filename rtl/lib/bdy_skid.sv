@@ -65,7 +65,6 @@ module bdy_skid #(
       f_in_q  <= '0;
       f_out_q <= '0;
     end else begin
-      assume (f_in_q != '1);
       if (take) f_in_q <= f_in_q + 8'd1;
       if (out_valid_o && out_ready_i) f_out_q <= f_out_q + 8'd1;
     end
@@ -73,8 +72,13 @@ module bdy_skid #(
 
   always_ff @(posedge clk_i) begin
     if (take && f_in_q == f_pick) f_data_q <= in_data_i;
+  end
+
+  always_comb begin
+    assume (f_in_q != '1);
     if (rst_ni) begin
       assert (f_in_q - f_out_q == 8'(out_valid_q) + 8'(spare_valid_q));
+      assert (f_out_q <= f_in_q);
       assert (out_valid_q || !spare_valid_q);
       if (f_inside && f_out_q == f_pick) assert (out_data_q == f_data_q);
       if (f_inside && f_out_q != f_pick) assert (spare_data_q == f_data_q);
