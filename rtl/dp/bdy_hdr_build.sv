@@ -24,11 +24,13 @@ module bdy_hdr_build (
   assign h = hdr_i;
 
   function automatic logic [127:0] swap16(input logic [127:0] v);
-    for (int k = 0; k < 16; k++) swap16[8*k+:8] = v[8*(15-k)+:8];
+    integer b;
+    for (b = 0; b < 16; b = b + 1) swap16[8*b+:8] = v[8*(15-b)+:8];
   endfunction
 
   function automatic logic [703:0] swap88(input logic [703:0] v);
-    for (int k = 0; k < 88; k++) swap88[8*k+:8] = v[8*(87-k)+:8];
+    integer b;
+    for (b = 0; b < 88; b = b + 1) swap88[8*b+:8] = v[8*(87-b)+:8];
   endfunction
 
   logic       known, response, no_payload, deth, reth, atomic, aeth, aack, imm, ieth;
