@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace prot {
 
@@ -18,8 +19,6 @@ Bench::Bench(std::unique_ptr<Dut> dut, uint64_t seed) : dut_(std::move(dut)), rn
 
 Bench::~Bench()
 {
-    if (std::uncaught_exceptions() == 0 && !hold_grants && !hold_acks)
-        settle();
     check_end();
 }
 
@@ -112,7 +111,21 @@ RawRead Bench::read(unsigned what, uint32_t idx)
     return r;
 }
 
-void Bench::give_back(const std::shared_ptr<Answer> &a) { returns_[a->port].push_back({now_, a}); }
+void Bench::give_back(const std::shared_ptr<Answer> &a)
+{
+    const auto it = std::find(held_.begin(), held_.end(), a);
+    if (it == held_.end())
+        throw std::logic_error("grant is not held");
+    held_.erase(it);
+    returns_[a->port].push_back({now_, a});
+}
+
+void Bench::give_back_all()
+{
+    hold_grants = false;
+    while (!held_.empty())
+        give_back(held_.back());
+}
 
 void Bench::run_until(const std::function<bool()> &done, int limit)
 {
@@ -253,7 +266,9 @@ void Bench::sample_answers()
         a->rsp = rsp;
         a->done = true;
         a->answered = now_;
-        if (rsp.granted() && a->req.xlen && !hold_grants)
+        if (rsp.granted() && a->req.xlen && hold_grants)
+            held_.push_back(a);
+        else if (rsp.granted() && a->req.xlen)
             returns_[p].push_back({now_ + 1 + (ret_latency ? rng_() % ret_latency : 0), a});
     }
     for (unsigned p = 0; p < kOps; p++) {
@@ -412,9 +427,12 @@ void Bench::check_drains()
 
 void Bench::check_end()
 {
+    for (int i = 0; i < 20000 && !hold_acks && !(waiting() == 0 && pins_.idle && held_.empty()); i++)
+        cycle();
     check_drains();
     if (hold_acks || hold_grants)
         return;
+    EXPECT_EQ(waiting(), 0u);
     for (int e = 0; e < 2 && check; e++)
         EXPECT_TRUE(events_[e] == model_.events()) << "engine " << e << " saw " << events_[e].size() << " of "
                                                    << model_.events().size();

@@ -108,6 +108,7 @@ public:
     OpAnswer op(const Op &op, unsigned port = 0, bool drained = true);
     RawRead read(unsigned what, uint32_t idx);
     void give_back(const std::shared_ptr<Answer> &a);
+    void give_back_all(); // and hold no more
     void run_until(const std::function<bool()> &done, int limit = 20000);
     void settle(); // until nothing is under way
     size_t waiting() const;
@@ -142,6 +143,7 @@ private:
     std::deque<std::shared_ptr<Answer>> untraced_acc_[kAcc];
     std::deque<std::shared_ptr<OpAnswer>> untraced_op_[kOps];
     std::deque<Return> returns_[kAcc];
+    std::vector<std::shared_ptr<Answer>> held_;
     std::vector<TraceItem> trace_;
     std::vector<QpEvent> events_[2];
     uint64_t ack_at_[2] = {0, 0};

@@ -345,7 +345,7 @@ TEST_F(ProtAccess, CheckOnlyTakesNoGrant)
     expect_rule(a, "NONE");
     EXPECT_EQ(a.len0, 0u);
     ok(key_op(BDY_PROT_OP_MR_CLOSE, mr)); // is drained
-    b.hold_grants = false;
+    b.give_back_all();
 }
 
 TEST_F(ProtAccess, EveryPortGetsItsOwnAnswer)
