@@ -2,10 +2,11 @@
 //
 // bdy_bth_shape: which extension headers follow a BTH opcode.
 //
-//   opcode[7:5]: 0 RC, 1 UC, 3 UD; opcode[4:0]: operation. A datagram adds a DETH in front of RC's headers.
+//   opcode[7:5]: 0 RC, 1 UC, 3 UD; opcode[4:0]: operation. A datagram adds a DETH in front.
 //
 // Latency:      combinational.
-// Invariants:   exactly the opcodes of the IBTA table for RC, UC and UD are known; an unknown opcode has no header and no class.
+// Invariants:   exactly the opcodes of the IBTA table for RC, UC and UD are known; an unknown
+//               opcode has no header and no class.
 
 module bdy_bth_shape (
   input  logic [7:0] op_i,
@@ -37,7 +38,8 @@ module bdy_bth_shape (
     case (transport)
       Rc:      offered = 1'b1;
       Uc:      offered = rc_op <= bdy_pkg::BTH_OP_WRITE_ONLY_IMM;
-      Ud:      offered = rc_op == bdy_pkg::BTH_OP_SEND_ONLY || rc_op == bdy_pkg::BTH_OP_SEND_ONLY_IMM;
+      Ud:      offered = rc_op == bdy_pkg::BTH_OP_SEND_ONLY
+                      || rc_op == bdy_pkg::BTH_OP_SEND_ONLY_IMM;
       default: offered = 1'b0;
     endcase
   end
@@ -54,15 +56,19 @@ module bdy_bth_shape (
     ieth_o       = 1'b0;
     if (offered) begin
       case (rc_op)
-        bdy_pkg::BTH_OP_SEND_FIRST, bdy_pkg::BTH_OP_SEND_MIDDLE, bdy_pkg::BTH_OP_SEND_LAST, bdy_pkg::BTH_OP_SEND_ONLY,
+        bdy_pkg::BTH_OP_SEND_FIRST, bdy_pkg::BTH_OP_SEND_MIDDLE,
+        bdy_pkg::BTH_OP_SEND_LAST, bdy_pkg::BTH_OP_SEND_ONLY,
         bdy_pkg::BTH_OP_WRITE_MIDDLE, bdy_pkg::BTH_OP_WRITE_LAST: ;
-        bdy_pkg::BTH_OP_SEND_LAST_IMM, bdy_pkg::BTH_OP_SEND_ONLY_IMM, bdy_pkg::BTH_OP_WRITE_LAST_IMM: imm_o = 1'b1;
-        bdy_pkg::BTH_OP_WRITE_FIRST, bdy_pkg::BTH_OP_WRITE_ONLY, bdy_pkg::BTH_OP_READ_REQ: reth_o = 1'b1;
+        bdy_pkg::BTH_OP_SEND_LAST_IMM, bdy_pkg::BTH_OP_SEND_ONLY_IMM,
+        bdy_pkg::BTH_OP_WRITE_LAST_IMM: imm_o = 1'b1;
+        bdy_pkg::BTH_OP_WRITE_FIRST, bdy_pkg::BTH_OP_WRITE_ONLY,
+        bdy_pkg::BTH_OP_READ_REQ: reth_o = 1'b1;
         bdy_pkg::BTH_OP_WRITE_ONLY_IMM: begin
           reth_o = 1'b1;
           imm_o  = 1'b1;
         end
-        bdy_pkg::BTH_OP_READ_RESP_FIRST, bdy_pkg::BTH_OP_READ_RESP_LAST, bdy_pkg::BTH_OP_READ_RESP_ONLY: begin
+        bdy_pkg::BTH_OP_READ_RESP_FIRST, bdy_pkg::BTH_OP_READ_RESP_LAST,
+        bdy_pkg::BTH_OP_READ_RESP_ONLY: begin
           response_o = 1'b1;
           aeth_o     = 1'b1;
         end
@@ -86,7 +92,8 @@ module bdy_bth_shape (
   end
 
   assign deth_o  = known_o && transport == Ud;
-  assign words_o = (deth_o ? 3'd2 : 3'd0) + (reth_o ? 3'd4 : 3'd0) + (atomic_o ? 3'd7 : 3'd0) + (aeth_o ? 3'd1 : 3'd0)
-                 + (aack_o ? 3'd2 : 3'd0) + (imm_o ? 3'd1 : 3'd0) + (ieth_o ? 3'd1 : 3'd0);
+  assign words_o = (deth_o ? 3'd2 : 3'd0) + (reth_o ? 3'd4 : 3'd0) + (atomic_o ? 3'd7 : 3'd0)
+                 + (aeth_o ? 3'd1 : 3'd0) + (aack_o ? 3'd2 : 3'd0) + (imm_o ? 3'd1 : 3'd0)
+                 + (ieth_o ? 3'd1 : 3'd0);
 
 endmodule

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_deframer: receives link frames, stores each whole, checks it, and offers header fields and payload (H17).
+// bdy_deframer: receives link frames, stores each whole, checks it, and offers header fields and
+// payload (H17).
 //
-//   link --> packet buffer (whole frame) --+        last beat: ICRC, lengths, opcode --> header queue --> hdr, prq/pst
-//        --> first 88 bytes, bdy_icrc -----+
+//   link --> packet buffer (whole frame) ------------------------------------------> prq/pst
+//        --> first 88 bytes, bdy_icrc --> ICRC, lengths, opcode --> header queue --> hdr
 //
 // Latency:      the header is offered two cycles after the frame's last beat.
 // Throughput:   one beat per cycle, one cycle more per frame, while a buffer is free.
-// Backpressure: s_ready_o is down while all NBuf buffers hold good frames, and for one cycle after a frame.
-// Invariants:   nothing leaves before the ICRC is right and every length agrees with the bytes received. A bad frame is dropped and
-//               counted once: stream form (bad_len), then ICRC (bad_icrc), then what bdy_hdr_parse says (bad_len, bad_op). Frames longer than a buffer are cut and dropped. Headers come in order, the next one after
-//               pkt_done_i, which frees the buffer of the one before.
+// Backpressure: s_ready_o is down while all NBuf buffers hold good frames, and for one cycle after
+//               a frame.
+// Invariants:   nothing leaves before the ICRC is right and every length agrees with the bytes
+//               received. A bad frame is dropped and counted once: stream form (bad_len), then ICRC
+//               (bad_icrc), then what bdy_hdr_parse says (bad_len, bad_op). Frames longer than a
+//               buffer are cut and dropped. Headers come in order, the next one after pkt_done_i,
+//               which frees the buffer of the one before.
 
 module bdy_deframer #(
   parameter int         NBuf       = 2,
@@ -55,7 +59,7 @@ module bdy_deframer #(
     next_slot = (base == OffW'(BufBytes - SlotBytes)) ? '0 : base + OffW'(SlotBytes);
   endfunction
 
-  // ---------------------------------------------------------------- frame in
+  // -------------------------------------------- frame in
   logic            take, check_q;
   logic            queue_free;
   logic [7:0]      beat_q;
@@ -92,7 +96,8 @@ module bdy_deframer #(
       check_q <= take && s_last_i;
       if (take) begin
         beat_q     <= s_last_i ? '0 : (fits ? beat_q + 8'd1 : beat_q);
-        bad_form_q <= (bad_form_q && beat_q != '0) || !contiguous || (!s_last_i && words != 4'd8) || !fits;
+        bad_form_q <= (bad_form_q && beat_q != '0) || !contiguous || !fits
+                   || (!s_last_i && words != 4'd8);
       end
     end
   end
@@ -114,7 +119,7 @@ module bdy_deframer #(
     .crc_o(crc)
   );
 
-  // ---------------------------------------------------------------- verdict on the frame, one cycle after its end
+  // -------------------------------------------- verdict on the frame, one cycle after its end
   logic [bdy_pkg::PKT_HDR_W-1:0] parsed;
   logic [4:0] hdr_words, head_words;
   logic       parse_bad_op, parse_bad_len, crc_good, good;
@@ -136,7 +141,7 @@ module bdy_deframer #(
   assign bad_icrc_o = check_q && !bad_form_q && !crc_good;
   assign bad_op_o   = check_q && !bad_form_q && crc_good && parse_bad_op;
 
-  // ---------------------------------------------------------------- good frames, oldest first
+  // -------------------------------------------- good frames, oldest first
   logic                       queue_valid, taken_q, reader_idle;
   logic [$clog2(NBuf+1)-1:0]  queue_count;
 

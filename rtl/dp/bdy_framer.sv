@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_framer: makes a link frame of header fields and payload: headers, payload, pad, ICRC (H17). No VCRC.
+// bdy_framer: makes a link frame of header fields and payload: headers, payload, pad, ICRC (H17).
+// No VCRC.
 //
-//   hdr --> bdy_hdr_build --> [head words | payload words] --> beat --+--> beat with ICRC behind its last word --> link
-//                                                                      +--> bdy_icrc
+//   hdr --> bdy_hdr_build --> [head words | payload words] --> beat --+--> beat, ICRC --> link
+//                                                                     +--> bdy_icrc --^
 //
 // Latency:      two cycles from the header to the first beat.
 // Throughput:   one beat per cycle within a packet; two cycles more per packet.
 // Backpressure: m_ready_i stalls everything; hdr_ready_o is up between packets.
-// Invariants:   a header is offered only when its payload is complete and pl_valid_i then waits for no peer (H13). Beats are full
-//               but for the last, keep is contiguous. Payload bytes counted are hdr.paylen; pad is zero.
+// Invariants:   a header is offered only when its payload is complete and pl_valid_i then waits for
+//               no peer (H13). Beats are full but for the last, keep is contiguous. Payload bytes
+//               counted are hdr.paylen; pad is zero.
 
 module bdy_framer (
   input  logic                          clk_i,
@@ -33,7 +35,7 @@ module bdy_framer (
   output logic                          m_last_o
 );
 
-  // ---------------------------------------------------------------- what is left of the packet
+  // -------------------------------------------- what is left of the packet
   logic [703:0] built, head_q;
   logic [4:0]   built_words, words_q;  // words in head_q
   logic [12:0]  left_q;                // payload bytes not yet taken
@@ -43,9 +45,14 @@ module bdy_framer (
   assign hdr_ready_o = !busy_q;
   assign start       = hdr_valid_i && hdr_ready_o;
 
-  bdy_hdr_build u_build (.en_i(start), .hdr_i, .lid_i, .gids_i, .bytes_o(built), .words_o(built_words));
+  bdy_hdr_build u_build (
+    .en_i(start),
+    .hdr_i, .lid_i, .gids_i,
+    .bytes_o(built),
+    .words_o(built_words)
+  );
 
-  // ---------------------------------------------------------------- next beat
+  // -------------------------------------------- next beat
   logic         from_head, from_payload, pl_end;
   logic [3:0]   pl_words, total;       // of this payload beat; with the words in front of it
   logic [255:0] pl_masked, carry;
@@ -114,7 +121,7 @@ module bdy_framer (
     end
   end
 
-  // ---------------------------------------------------------------- beat on its way out, ICRC behind its last word
+  // -------------------------------------------- beat on its way out, ICRC behind its last word
   logic         b_valid_q, b_last_q, b_tail_q;  // tail: the ICRC did not fit and follows alone
   logic [255:0] b_data_q;
   logic [3:0]   b_words_q;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_gather: reads one packet's payload from the memory that a scatter/gather list names into a payload buffer.
+// bdy_gather: reads one packet's payload from the memory that a scatter/gather list names into a
+// payload buffer.
 //
 // Latency:      bdy_sge_walk's, then host memory's.
 // Throughput:   one beat per cycle; access and memory of successive pieces overlap.
-// Backpressure: requests wait for acc_ready_i and rdq_ready_i; verdicts and read data are always taken: the buffer has room for
-//               the whole packet (H3, H13).
-// Invariants:   bytes are read only under a grant (H6), which is returned after its last beat (H3); done_o comes once a start, last.
-//               With done_rule_o not 0 the buffer's contents mean nothing.
+// Backpressure: requests wait for acc_ready_i and rdq_ready_i; verdicts and read data are always
+//               taken: the buffer has room for the whole packet (H3, H13).
+// Invariants:   bytes are read only under a grant (H6), which is returned after its last beat (H3);
+//               done_o comes once a start, last. With done_rule_o not 0 the buffer's contents mean
+//               nothing.
 
 module bdy_gather #(
   parameter logic [7:0] TagBase = 8'h00,
@@ -27,7 +29,7 @@ module bdy_gather #(
   input  logic [23:0]  start_pd_i,
   input  logic [23:0]  start_qpn_i,
   input  logic [31:0]  start_gen_i,
-  input  logic [31:0]  start_chk_len_i,  // 0: check what is moved; else check this many bytes from there (H6)
+  input  logic [31:0]  start_chk_len_i,  // 0: check what is moved; else bytes to check (H6)
 
   output logic [3:0]   sge_idx_o,
   input  logic [127:0] sge_i,            // combinational; stable from start to done
@@ -64,10 +66,11 @@ module bdy_gather #(
 
   bdy_sge_walk #(.TagBase(TagBase), .Slots(Slots)) u_walk (
     .clk_i, .rst_ni,
-    .start_valid_i, .start_ready_o, .start_num_sge_i, .start_off_i, .start_len_i, .start_local_i, .start_rights_i,
-    .start_pd_i, .start_qpn_i, .start_gen_i, .start_chk_len_i,
+    .start_valid_i, .start_ready_o, .start_num_sge_i, .start_off_i, .start_len_i,
+    .start_local_i, .start_rights_i, .start_pd_i, .start_qpn_i, .start_gen_i, .start_chk_len_i,
     .sge_idx_o, .sge_i,
-    .acc_valid_o, .acc_ready_i, .acc_req_o, .acc_rsp_valid_i, .acc_rsp_i, .ret_valid_o, .ret_epoch_o,
+    .acc_valid_o, .acc_ready_i, .acc_req_o, .acc_rsp_valid_i, .acc_rsp_i,
+    .ret_valid_o, .ret_epoch_o,
     .rng_valid_o(rdq_valid_o),
     .rng_ready_i(rdq_ready_i),
     .rng_addr_o(rdq_addr_o),

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_hdr_build: lays out a packet's headers: LRH, GRH when asked for, BTH, extension headers (H17).
+// bdy_hdr_build: lays out a packet's headers: LRH, GRH when asked for, BTH, extension headers
+// (H17).
 //
 // Latency:      combinational.
-// Invariants:   with en_i, bytes_o holds words_o 4-byte words, first byte of the LRH in bits 7:0; what lies behind is zero. Wire fields are
-//               big-endian; GIDs are in memory order. pad and PktLen follow from paylen.
+// Invariants:   with en_i, bytes_o holds words_o 4-byte words, first byte of the LRH in bits 7:0;
+//               what lies behind is zero. Wire fields are big-endian; GIDs are in memory order. pad
+//               and PktLen follow from paylen.
 
 module bdy_hdr_build (
-  input  logic                          en_i,     // result is used: idle cycles cost nothing to simulate
+  input  logic                          en_i,     // else bytes_o is zero, which is cheap to simulate
   input  logic [bdy_pkg::PKT_HDR_W-1:0] hdr_i,
   input  logic [15:0]                   lid_i,
   input  logic [383:0]                  gids_i,   // source GIDs, entry 0 low
@@ -18,7 +20,7 @@ module bdy_hdr_build (
   localparam logic [1:0] LnhLocal = 2'd2;   // BTH follows the LRH
   localparam logic [1:0] LnhGlobal = 2'd3;  // GRH follows the LRH
   localparam logic [7:0] NextIba = 8'h1B;
-  localparam logic       Migrated = 1'b1;   // no alternate path: a queue pair is always in this state
+  localparam logic       Migrated = 1'b1;   // no alternate path: always in this state
 
   bdy_pkg::pkt_hdr_t h;
   assign h = hdr_i;
@@ -57,7 +59,8 @@ module bdy_hdr_build (
   logic [127:0] sgid;
 
   assign pad             = 2'd0 - h.paylen[1:0];
-  assign transport_words = 11'd3 + 11'(ext_words) + (11'(h.paylen[12:2]) + 11'(h.paylen[1:0] != 2'd0)) + 11'd1;
+  assign transport_words = 11'd3 + 11'(ext_words) + h.paylen[12:2]
+                         + 11'(h.paylen[1:0] != 2'd0) + 11'd1;
   assign pkt_words       = 11'd2 + (h.grh ? 11'd10 : 11'd0) + transport_words;
   assign words_o         = 5'd5 + (h.grh ? 5'd10 : 5'd0) + 5'(ext_words);
 
@@ -77,7 +80,8 @@ module bdy_hdr_build (
   logic [223:0] ext;
   logic [31:0]  imm_or_key;
 
-  assign lrh = {4'd0, 4'd0, h.sl, 2'd0, h.grh ? LnhGlobal : LnhLocal, h.dlid, 5'd0, pkt_words, lid_i};
+  assign lrh = {4'd0, 4'd0, h.sl, 2'd0, h.grh ? LnhGlobal : LnhLocal, h.dlid, 5'd0, pkt_words,
+                lid_i};
   assign grh = {4'd6, h.tclass, h.flow_label, 16'({transport_words, 2'b00}), NextIba, h.hop_limit,
                 swap16(sgid), swap16({h.gid_hi, h.gid_lo})};
   assign bth = {h.op, h.se, Migrated, pad, 4'd0, h.pkey, 8'd0, h.dest_qp, h.ackreq, 7'd0, h.psn};

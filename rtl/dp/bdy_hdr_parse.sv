@@ -3,18 +3,20 @@
 // bdy_hdr_parse: takes a received frame's headers apart: the counterpart of bdy_hdr_build.
 //
 // Latency:      combinational.
-// Invariants:   bad_op_o and bad_len_o are decided from the frame's real length and an allow-list, in this order: too short for an
-//               LRH and BTH, PktLen or PayLen not the real length (len); header version, next header, reserved bit, opcode or
-//               transport unknown (op); payload missing for its pad, over 4096 bytes or where none may be (len). At most one is set.
-//               hdr_o is meaningful with neither; fields of headers that the packet lacks are zero. The BTH's reserved byte
-//               changes on the way (congestion marks) and is not looked at.
+// Invariants:   bad_op_o and bad_len_o are decided from the frame's real length and an allow-list,
+//               in this order: too short for an LRH and BTH, PktLen or PayLen not the real length
+//               (len); header version, next header, reserved bit, opcode or transport unknown (op);
+//               payload missing for its pad, over 4096 bytes or where none may be (len). At most
+//               one is set. hdr_o is meaningful with neither; fields of headers that the packet
+//               lacks are zero. The BTH's reserved byte changes on the way (congestion marks) and
+//               is not looked at.
 
 module bdy_hdr_parse #(
   parameter logic [7:0] Transports = 8'h01  // accepted values of opcode[7:5]
 ) (
   input  logic                          en_i,
-  input  logic [703:0]                  bytes_i,    // first 88 bytes, those behind the end being anything
-  input  logic [10:0]                   words_i,    // length of the frame with the ICRC, in 4-byte words
+  input  logic [703:0]                  bytes_i,    // first 88 bytes; behind the end anything
+  input  logic [10:0]                   words_i,    // length with the ICRC, in 4-byte words
   input  logic [63:0]                   arrival_i,
   output logic [bdy_pkg::PKT_HDR_W-1:0] hdr_o,
   output logic [4:0]                    hdr_words_o,
@@ -73,7 +75,7 @@ module bdy_hdr_parse #(
     .words_o(ext_words)
   );
 
-  // ---------------------------------------------------------------- lengths
+  // -------------------------------------------- lengths
   logic [10:0] min_words, rest_words, transport_words;
   logic [12:0] pay_padded;
   logic [1:0]  pad;
@@ -82,7 +84,8 @@ module bdy_hdr_parse #(
   assign min_words       = is_global ? 11'd16 : 11'd6;  // LRH, GRH, BTH, ICRC
   assign short_frame     = words_i < min_words;
   assign transport_words = words_i - (is_global ? 11'd12 : 11'd2);
-  assign wrong_len       = lrh[26:16] != words_i || (is_global && grh[287:272] != 16'({transport_words, 2'b00}));
+  assign wrong_len       = lrh[26:16] != words_i
+                        || (is_global && grh[287:272] != 16'({transport_words, 2'b00}));
   assign hdr_words_o     = 5'd5 + (is_global ? 5'd10 : 5'd0) + 5'(ext_words);
   assign rest_words      = words_i - 11'(hdr_words_o) - 11'd1;
   assign pad             = bth[85:84];
@@ -90,18 +93,20 @@ module bdy_hdr_parse #(
   assign wrong_payload   = words_i < 11'(hdr_words_o) + 11'd1 || pay_padded < 13'(pad)
                         || pay_padded - 13'(pad) > 13'd4096 || (no_payload && rest_words != '0);
 
-  // ---------------------------------------------------------------- form, by allow-list
+  // -------------------------------------------- form, by allow-list
   logic lrh_good, grh_good, bth_good;
 
-  assign lrh_good   = lrh[59:56] == 4'd0 && lrh[51:50] == 2'd0 && lrh[31:27] == 5'd0 && (is_global || lrh[49:48] == LnhLocal);
+  assign lrh_good   = lrh[59:56] == 4'd0 && lrh[51:50] == 2'd0 && lrh[31:27] == 5'd0
+                   && (is_global || lrh[49:48] == LnhLocal);
   assign grh_good   = !is_global || (grh[319:316] == 4'd6 && grh[271:264] == NextIba);
-  assign bth_good   = bth[83:80] == 4'd0 && bth[30:24] == '0 && known && Transports[bth[95:93]] && !(deth && ext[191:184] != '0);
+  assign bth_good   = bth[83:80] == 4'd0 && bth[30:24] == '0 && known && Transports[bth[95:93]]
+                   && !(deth && ext[191:184] != '0);
   assign wrong_form = !(lrh_good && grh_good && bth_good);
 
   assign bad_op_o  = !short_frame && !wrong_len && wrong_form;
   assign bad_len_o = short_frame || wrong_len || (!wrong_form && wrong_payload);
 
-  // ---------------------------------------------------------------- fields
+  // -------------------------------------------- fields
   bdy_pkg::pkt_hdr_t h;
 
   assign ext_conn = deth ? {ext[159:0], 64'd0} : ext;
@@ -147,7 +152,8 @@ module bdy_hdr_parse #(
 
   assign hdr_o = h;
 
-  // Virtual lane, migration state, BTH's reserved byte, destination GID (the LID decides): not looked at.
+  // Not looked at: virtual lane, migration state, BTH's reserved byte, destination GID (the LID
+  // decides).
   logic unused;
   assign unused = ^{lrh, grh, bth, response};
 

@@ -2,17 +2,20 @@
 //
 // bdy_icrc: invariant CRC of an InfiniBand packet, beat by beat (H17).
 //
-// CRC-32 (polynomial 04C11DB7, reflected, preset and final complement) over the packet from the LRH to the last pad byte, with the
-// fields that change on the way taken as ones: LRH virtual lane; GRH traffic class, flow label, hop limit; BTH reserved byte.
+// CRC-32 (polynomial 04C11DB7, reflected, preset and final complement) over the packet from the LRH
+// to the last pad byte, with the fields that change on the way taken as ones: LRH virtual lane; GRH
+// traffic class, flow label, hop limit; BTH reserved byte.
 //
-//   state xor first word, following words  --right-aligned--> 256-bit parity per state bit --> state
+//   state xor first word, further words --right-aligned--> 256-bit parity per bit --> state
 //
-// Leading zeros do not move a CRC whose preset has been added to the data, so a short beat is shifted to the end.
+// Leading zeros do not move a CRC whose preset has been added to the data, so a short beat is
+// shifted to the end.
 //
 // Latency:      crc_o covers a beat in the cycle after its valid_i.
 // Throughput:   one beat per cycle. Nothing toggles without valid_i.
 // Backpressure: none.
-// Invariants:   first_i starts a packet; beats are full but for the last; words_i of 0 leaves the state (a beat that is all ICRC).
+// Invariants:   first_i starts a packet; beats are full but for the last; words_i of 0 leaves the
+//               state (a beat that is all ICRC).
 
 module bdy_icrc (
   input  logic         clk_i,
@@ -32,7 +35,8 @@ module bdy_icrc (
   localparam logic [255:0] BthMask = 256'hFF << (8 * 12);
   localparam logic [255:0] BthBehindGrhMask = 256'hFF << (8 * 20);
 
-  // Data bits whose parity is state bit `k` after 256 bits, the state having been zero. Bit 255 goes in last.
+  // Data bits whose parity is state bit `k` after 256 bits, the state having been zero. Bit 255 goes
+  // in last.
   function automatic logic [255:0] row(input logic [4:0] k);
     logic [31:0] s;
     begin
@@ -62,7 +66,8 @@ module bdy_icrc (
       masked = data_i;
       if (beat == 2'd0)              masked = masked | LrhMask | (is_global ? GrhMask : BthMask);
       if (beat == 2'd1 && is_global) masked = masked | BthBehindGrhMask;
-      operand = {masked[255:32], masked[31:0] ^ (first_i ? 32'hFFFFFFFF : crc_q)} << {4'd8 - words_i, 5'd0};
+      operand = {masked[255:32], masked[31:0] ^ (first_i ? 32'hFFFFFFFF : crc_q)}
+              << {4'd8 - words_i, 5'd0};
     end
   end
 

@@ -5,9 +5,9 @@
 // Latency:      three cycles from the last beat to an offer.
 // Throughput:   one beat per cycle.
 // Backpressure: none toward the link (H13): a frame without room is dropped and counted.
-// Invariants:   a frame goes whole into one channel or is dropped whole. A DLID that is not ours or an LRH
-//               without a BTH behind it drops the frame (alien_o). The class comes from the opcode alone;
-//               all other checks are the deframer's.
+// Invariants:   a frame goes whole into one channel or is dropped whole. A DLID that is not ours or
+//               an LRH without a BTH behind it drops the frame (alien_o). The class comes from the
+//               opcode alone; all other checks are the deframer's.
 
 module bdy_link_rx #(
   parameter int Beats = 512  // room per channel, power of two

@@ -5,7 +5,8 @@
 // Latency:      none.
 // Throughput:   one beat per cycle.
 // Backpressure: m_ready_i goes to the stream whose packet is being passed; the other one waits.
-// Invariants:   beats of two packets never mix; neither stream waits for more than one packet of the other.
+// Invariants:   beats of two packets never mix; neither stream waits for more than one packet of
+//               the other.
 
 module bdy_pkt_arb (
   input  logic         clk_i,

@@ -4,8 +4,8 @@
 //
 // Latency:      a packet is offered two cycles after its last beat was written.
 // Throughput:   one beat written and one read per cycle.
-// Backpressure: none on the write side: a packet that does not fit is dropped as a whole (drop_o, at
-//               its last beat). m_ready_i stalls the read side.
+// Backpressure: none on the write side: a packet that does not fit is dropped as a whole (drop_o,
+//               at its last beat). m_ready_i stalls the read side.
 // Invariants:   only complete packets leave, in order; a dropped one leaves no trace.
 
 module bdy_pkt_fifo #(

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_scatter: writes one packet's payload from a packet buffer to the memory that a scatter/gather list names.
+// bdy_scatter: writes one packet's payload from a packet buffer to the memory that a scatter/gather
+// list names.
 //
 // Latency:      bdy_sge_walk's, then host memory's.
 // Throughput:   one beat per cycle; access and memory of successive pieces overlap.
-// Backpressure: requests wait for acc_ready_i, wrq_ready_i and prq_ready_i; the data stream goes straight through.
-// Invariants:   the payload is complete in the buffer before the start (H3), so a grant's life depends on host memory alone. Bytes
-//               are written only under a grant (H6), which is returned after its last B (H3); done_o comes once a start, last.
+// Backpressure: requests wait for acc_ready_i, wrq_ready_i and prq_ready_i; the data stream goes
+//               straight through.
+// Invariants:   the payload is complete in the buffer before the start (H3), so a grant's life
+//               depends on host memory alone. Bytes are written only under a grant (H6), which is
+//               returned after its last B (H3); done_o comes once a start, last.
 
 module bdy_scatter #(
   parameter logic [7:0] TagBase = 8'h00,
@@ -27,7 +30,7 @@ module bdy_scatter #(
   input  logic [23:0]  start_pd_i,
   input  logic [23:0]  start_qpn_i,
   input  logic [31:0]  start_gen_i,
-  input  logic [31:0]  start_chk_len_i,  // 0: check what is moved; else check this many bytes from there (H6)
+  input  logic [31:0]  start_chk_len_i,  // 0: check what is moved; else bytes to check (H6)
 
   output logic [3:0]   sge_idx_o,
   input  logic [127:0] sge_i,            // combinational; stable from start to done
@@ -70,10 +73,11 @@ module bdy_scatter #(
 
   bdy_sge_walk #(.TagBase(TagBase), .Slots(Slots)) u_walk (
     .clk_i, .rst_ni,
-    .start_valid_i, .start_ready_o, .start_num_sge_i, .start_off_i, .start_len_i, .start_local_i, .start_rights_i,
-    .start_pd_i, .start_qpn_i, .start_gen_i, .start_chk_len_i,
+    .start_valid_i, .start_ready_o, .start_num_sge_i, .start_off_i, .start_len_i,
+    .start_local_i, .start_rights_i, .start_pd_i, .start_qpn_i, .start_gen_i, .start_chk_len_i,
     .sge_idx_o, .sge_i,
-    .acc_valid_o, .acc_ready_i, .acc_req_o, .acc_rsp_valid_i, .acc_rsp_i, .ret_valid_o, .ret_epoch_o,
+    .acc_valid_o, .acc_ready_i, .acc_req_o, .acc_rsp_valid_i, .acc_rsp_i,
+    .ret_valid_o, .ret_epoch_o,
     .rng_valid_o(rng_valid),
     .rng_ready_i(rng_ready),
     .rng_addr_o(wrq_addr_o),

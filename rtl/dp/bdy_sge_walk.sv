@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sge_walk: walks a scatter/gather list for one packet: cuts [off, off + len) of the message into pieces that lie in one
-// SGE, asks the protection engine for each, and hands out the granted bus ranges in byte order. bdy_gather and bdy_scatter
-// move the bytes.
+// bdy_sge_walk: walks a scatter/gather list for one packet: cuts [off, off + len) of the message
+// into pieces that lie in one SGE, asks the protection engine for each, and hands out the granted
+// bus ranges in byte order. bdy_gather and bdy_scatter move the bytes.
 //
-//   SGEs --> piece --> access request (tag = slot) ... verdict --> slot --> range, range --> in flight --> grant returned
+//   SGEs --> piece --> access request (tag = slot) ... verdict --> slot --> one or two ranges
+//        --> in flight --> grant returned
 //
-// Latency:      two cycles from start to the first access request, one from its verdict to the range.
+// Latency:      two cycles from start to the first access request, one from its verdict to the
+//               range.
 // Throughput:   one piece or one skipped SGE per cycle; up to Slots verdicts outstanding.
 // Backpressure: acc_ready_i, rng_ready_i. Verdicts and completions are always taken.
-// Invariants:   a range is handed out only if its verdict granted (H6) and no piece before it was refused. Every granted verdict
-//               is returned exactly once (H3): after the completion of its last range, or unused behind a refusal.
-//               done_o comes when all of them are returned. The first error in byte order is reported; host memory's
-//               errors come from pieces before any refused one.
+// Invariants:   a range is handed out only if its verdict granted (H6) and no piece before it was
+//               refused. Every granted verdict is returned exactly once (H3): after the completion
+//               of its last range, or unused behind a refusal. done_o comes when all of them are
+//               returned. The first error in byte order is reported; host memory's errors come from
+//               pieces before any refused one.
 
 module bdy_sge_walk #(
   parameter logic [7:0] TagBase = 8'h00,  // multiple of Slots
@@ -31,7 +34,7 @@ module bdy_sge_walk #(
   input  logic [23:0]  start_pd_i,
   input  logic [23:0]  start_qpn_i,
   input  logic [31:0]  start_gen_i,
-  input  logic [31:0]  start_chk_len_i,  // not 0: check this many bytes from the piece's start (H6, first packet)
+  input  logic [31:0]  start_chk_len_i,  // 0: check the piece; else bytes to check (H6)
 
   output logic [3:0]   sge_idx_o,
   input  logic [127:0] sge_i,            // combinational answer to sge_idx_o
@@ -62,7 +65,7 @@ module bdy_sge_walk #(
   localparam int SlotW = $clog2(Slots);
   localparam int UsedW = $clog2(Slots + 1);
 
-  // ---------------------------------------------------------------- walk: one piece or one SGE passed over per cycle
+  // -------------------------------------------- walk: one piece or one SGE passed over per cycle
   logic        busy_q, walk_q, short_q, refused_q, dma_err_q, stale_q;
   logic [7:0]  rule_q;
   logic [4:0]  num_q, idx_q;
@@ -133,7 +136,7 @@ module bdy_sge_walk #(
     end
   end
 
-  // ---------------------------------------------------------------- access request, held until taken
+  // -------------------------------------------- access request, held until taken
   logic                acc_valid_q;
   bdy_pkg::acc_req_t   acc_req_q, acc_req_d;
   logic [SlotW-1:0]    tail_q, head_q;
@@ -179,7 +182,7 @@ module bdy_sge_walk #(
     if (make) acc_req_q <= acc_req_d;
   end
 
-  // ---------------------------------------------------------------- slots: verdicts may overtake each other
+  // -------------------------------------------- slots: verdicts may overtake each other
   logic [Slots-1:0] answered_q;
   logic [12:0]      slot_off_q [Slots];
   logic [255:0]     verdict_q  [Slots];
@@ -201,7 +204,7 @@ module bdy_sge_walk #(
     if (acc_rsp_valid_i) verdict_q[rsp_slot] <= acc_rsp_i;
   end
 
-  // ---------------------------------------------------------------- the oldest verdict: one or two ranges, or none
+  // -------------------------------------------- the oldest verdict: one or two ranges, or none
   logic [255:0] head;
   logic [7:0]   head_rule;
   logic         head_answered, granted, epoch, second_q;
@@ -266,7 +269,7 @@ module bdy_sge_walk #(
     end
   end
 
-  // ---------------------------------------------------------------- ranges in flight
+  // -------------------------------------------- ranges in flight
   bdy_fifo #(.Width(28), .Depth(2 * Slots)) u_fly (
     .clk_i, .rst_ni,
     .wr_valid_i(rng),
@@ -293,7 +296,7 @@ module bdy_sge_walk #(
   end
 
   logic unused;
-  assign unused = ^{head & bdy_pkg::ACC_RSP_RSVD_MASK, head[bdy_pkg::ACC_RSP_TAG_LSB+:bdy_pkg::ACC_RSP_TAG_W], fly_count};
+  assign unused = ^{head, fly_count};  // reserved bits and the tag
 
 `ifdef FORMAL
   // Environment: verdicts answer requests once, completions answer ranges; Slots is 2 in the proof.
@@ -341,7 +344,8 @@ module bdy_sge_walk #(
     .clk_i, .rst_ni, .valid_i(acc_valid_o), .ready_i(acc_ready_i), .data_i(acc_req_o)
   );
   bdy_rv_props #(.Width(90)) u_rng_props (
-    .clk_i, .rst_ni, .valid_i(rng_valid_o), .ready_i(rng_ready_i), .data_i({rng_addr_o, rng_len_o, rng_off_o})
+    .clk_i, .rst_ni, .valid_i(rng_valid_o), .ready_i(rng_ready_i),
+    .data_i({rng_addr_o, rng_len_o, rng_off_o})
   );
 `endif
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_switch: joins two framers, two deframers and the external link. Requests and responses share nothing
-// but the outgoing link wire (H13).
+// bdy_switch: joins two framers, two deframers and the external link. Requests and responses share
+// nothing but the outgoing link wire (H13).
 //
 //   request framer  --> lane 0 --+--> loopback --> arb --> request deframer
 //                                +--> ext arb --> link out   ^
@@ -11,9 +11,10 @@
 //
 // Latency:      one cycle per looped packet; bdy_link_rx's for external ones.
 // Throughput:   one beat per cycle and channel.
-// Backpressure: loopback is credit based: a deframer's free buffer is the credit, s_ready its return; so
-//               loopback never drops but on request (LINK_FAULT). The link in is never stalled: no room
-//               drops and counts. The link out may stall both lanes while both have a packet for it.
+// Backpressure: loopback is credit based: a deframer's free buffer is the credit, s_ready its
+//               return; so loopback never drops but on request (LINK_FAULT). The link in is never
+//               stalled: no room drops and counts. The link out may stall both lanes while both
+//               have a packet for it.
 // Invariants:   loopback iff the DLID is ours (H17). Packets leave whole.
 
 module bdy_switch #(

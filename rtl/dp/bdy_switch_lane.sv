@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_switch_lane: one channel's way out of a framer: to the external link, or back into this device
-// with the faults of LINK_FAULT.
+// bdy_switch_lane: one channel's way out of a framer: to the external link, or back into this
+// device with the faults of LINK_FAULT.
 //
 //   framer --> route by DLID --+--> external link
 //                              +--> drop | pass | pass and keep a copy | keep --> loopback
@@ -9,11 +9,12 @@
 //
 // Latency:      one cycle per packet for the decision.
 // Throughput:   one beat per cycle.
-// Backpressure: loopback and external link stall the framer: nothing is lost but by a fault asked for.
-// Invariants:   a decision is taken once, at the packet's first beat. A kept packet (reorder) leaves
-//               behind the next loopback packet or after HoldCycles, so nothing hangs. While a packet
-//               is kept only drops are decided. The generator steps once per loopback packet (H19)
-//               and starts anew when fault_i changes.
+// Backpressure: loopback and external link stall the framer: nothing is lost but by a fault asked
+//               for.
+// Invariants:   a decision is taken once, at the packet's first beat. A kept packet (reorder)
+//               leaves behind the next loopback packet or after HoldCycles, so nothing hangs. While
+//               a packet is kept only drops are decided. The generator steps once per loopback
+//               packet (H19) and starts anew when fault_i changes.
 
 module bdy_switch_lane #(
   parameter bit Channel    = 1'b0,  // 0 requests, 1 responses: each has its own random sequence
@@ -65,7 +66,7 @@ module bdy_switch_lane #(
   assign m_end   = m_valid_o && m_ready_i && m_last_o;
   assign decide  = state_q == Idle && !(held_q && expired) && s_valid_i;
 
-  // ---------------------------------------------------------------- random numbers, one a packet
+  // -------------------------------------------- random numbers, one a packet
   localparam logic [63:0] Golden = 64'h9E3779B97F4A7C15;
 
   logic [63:0] fault_q, rand_q;
@@ -100,7 +101,7 @@ module bdy_switch_lane #(
     end
   end
 
-  // ---------------------------------------------------------------- one packet at a time
+  // -------------------------------------------- one packet at a time
   always_comb begin
     state_d = state_q;
     case (state_q)
@@ -142,7 +143,7 @@ module bdy_switch_lane #(
   assign dup_o     = state_q == PassCopy && s_end;
   assign reorder_o = state_q == Keep && s_end;
 
-  // ---------------------------------------------------------------- copy or kept packet
+  // -------------------------------------------- copy or kept packet
   logic         kept_valid, kept_last, kept_drop, kept_idle;
   logic [255:0] kept_data;
   logic [31:0]  kept_keep;

@@ -5,7 +5,8 @@
 // Latency:      an entry is offered in the cycle after it was written.
 // Throughput:   one write and one read per cycle; at Depth 1 one entry every two cycles.
 // Backpressure: wr_ready_o falls when full. No path from an input to an output.
-// Invariants:   order is kept; no write when full, no read when empty; count_o is the number of entries.
+// Invariants:   order is kept; no write when full, no read when empty; count_o is the number of
+//               entries.
 
 module bdy_fifo #(
   parameter int Width = 8,
@@ -24,7 +25,7 @@ module bdy_fifo #(
 
   localparam int CountW = $clog2(Depth + 1);
   localparam int PtrW = Depth > 1 ? $clog2(Depth) : 1;
-  localparam int Words = Depth > 1 ? Depth : 2;  // one word would have no address; the second is never written
+  localparam int Words = Depth > 1 ? Depth : 2;  // one word has no address; the second stays unused
   localparam logic [PtrW-1:0] LastPtr = PtrW'(Depth - 1);
 
   logic [Width-1:0]  mem [Words];

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_paybuf: payload buffer, written and read at any byte offset. Two RAM banks hold the even and the odd 32-byte lines,
-// so that a beat that spans two lines takes one cycle.
+// bdy_paybuf: payload buffer, written and read at any byte offset. Two RAM banks hold the even and
+// the odd 32-byte lines, so that a beat that spans two lines takes one cycle.
 //
-// Latency:      written bytes can be read by a request of the next cycle; the first beat of a read comes two cycles after
-//               its request.
-// Throughput:   one beat of up to 32 bytes written and one read per cycle; read requests follow each other without a gap.
+// Latency:      written bytes can be read by a request of the next cycle; the first beat of a read
+//               comes two cycles after its request.
+// Throughput:   one beat of up to 32 bytes written and one read per cycle; read requests follow
+//               each other without a gap.
 // Backpressure: wr_ready_o is always 1. The read stream stalls on rd_ready_i.
-// Invariants:   a read is a packed stream: byte 0 in lane 0, rd_last_o on the last beat, lanes behind the end are zero.
-//               rq_len_i is 1 to 4096; offset + length stays below Bytes (the user's duty).
+// Invariants:   a read is a packed stream: byte 0 in lane 0, rd_last_o on the last beat, lanes
+//               behind the end are zero. rq_len_i is 1 to 4096; offset + length stays below Bytes
+//               (the user's duty).
 
 module bdy_paybuf #(
   parameter int Bytes = 4096 + 32
@@ -47,7 +49,7 @@ module bdy_paybuf #(
     odd_addr = BankW'(line >> 1);
   endfunction
 
-  // ---------------------------------------------------------------- write
+  // -------------------------------------------- write
   logic [LineW-1:0] wr_line;
   logic [511:0]     wr_window;  // the two lines, first one low
   logic [63:0]      wr_lanes;
@@ -71,7 +73,7 @@ module bdy_paybuf #(
   assign wr_even_lanes = wr_line[0] ? wr_lanes[63:32] : wr_lanes[31:0];
   assign wr_odd_lanes  = wr_line[0] ? wr_lanes[31:0] : wr_lanes[63:32];
 
-  // ---------------------------------------------------------------- read
+  // -------------------------------------------- read
   logic             busy_q;      // beats are still to be issued to the RAMs
   logic [OffW-1:0]  off_q;
   logic [12:0]      left_q;
@@ -126,7 +128,7 @@ module bdy_paybuf #(
     end
   end
 
-  // ---------------------------------------------------------------- banks
+  // -------------------------------------------- banks
   bdy_ram_sdp #(.Width(256), .Depth(BankLines), .Lanes(32)) u_even (
     .clk_i,
     .wr_en_i(wr_even_lanes != '0),

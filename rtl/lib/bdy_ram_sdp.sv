@@ -5,7 +5,8 @@
 // Latency:      read data one cycle after rd_en_i; it stays until the next read.
 // Throughput:   one write and one read per cycle.
 // Backpressure: none.
-// Invariants:   a read of a word written in the same cycle gives the old word. No reset: contents start undefined.
+// Invariants:   a read of a word written in the same cycle gives the old word. No reset: contents
+//               start undefined.
 
 module bdy_ram_sdp #(
   parameter int Width = 32,

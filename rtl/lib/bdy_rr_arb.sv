@@ -4,10 +4,10 @@
 //
 // Latency:      combinational grant.
 // Throughput:   one grant per cycle.
-// Backpressure: take_i ends a grant (the handshake, or the last beat of a packet). From the first cycle of a grant until
-//               take_i the grant stays, even while its requester pauses.
-// Invariants:   gnt_o is one-hot or zero; a new grant goes to a requester only; after take_i the granted requester comes
-//               last, so a requester waits for at most N - 1 others.
+// Backpressure: take_i ends a grant (the handshake, or the last beat of a packet). From the first
+//               cycle of a grant until take_i the grant stays, even while its requester pauses.
+// Invariants:   gnt_o is one-hot or zero; a new grant goes to a requester only; after take_i the
+//               granted requester comes last, so a requester waits for at most N - 1 others.
 
 module bdy_rr_arb #(
   parameter int N = 2

@@ -2,8 +2,9 @@
 //
 // bdy_rv_props: properties of one ready/valid channel, for proofs. Instantiate under `ifdef FORMAL.
 //
-// Invariants:   valid, once up, stays until ready; the payload does not change meanwhile; valid is low in reset.
-//               Assume = 1 makes them assumptions (an input of the block under proof), else they are assertions.
+// Invariants:   valid, once up, stays until ready; the payload does not change meanwhile; valid is
+//               low in reset. Assume = 1 makes them assumptions (an input of the block under
+//               proof), else they are assertions.
 //
 // Outside of a proof the module is empty.
 

@@ -4,7 +4,8 @@
 //
 // Latency:      one cycle.
 // Throughput:   one transfer per cycle.
-// Backpressure: in_ready_o is a register: it falls one cycle after a stall, and the one transfer taken then is kept.
+// Backpressure: in_ready_o is a register: it falls one cycle after a stall, and the one transfer
+//               taken then is kept.
 // Invariants:   order is kept, nothing is lost or doubled; no path from an input to an output.
 
 module bdy_skid #(
