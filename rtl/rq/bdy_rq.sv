@@ -186,6 +186,7 @@ module bdy_rq #(
   logic                file_valid_q;
   logic [LogQps-1:0]   file_idx_q;
   logic                empty, hit, pair_wr, malformed;
+  logic                empty_q;             // as it was when the request was looked at: a doorbell may come meanwhile
   logic [2:0]          pair;
   logic [255:0]        pair_data, pair_ram;
   logic [4:0]          num_sge;
@@ -226,14 +227,16 @@ module bdy_rq #(
       st_q         <= StIdle;
       beat_q       <= '0;
       rule_q       <= bdy_pkg::RULE_NONE;
+      empty_q      <= 1'b0;
       file_valid_q <= 1'b0;
       file_idx_q   <= '0;
     end else begin
       case (st_q)
         StIdle: if (req_valid_i) st_q <= StLook;
         StLook: begin
-          beat_q <= '0;
-          rule_q <= bdy_pkg::RULE_NONE;
+          beat_q  <= '0;
+          rule_q  <= bdy_pkg::RULE_NONE;
+          empty_q <= empty;
           if (req_op_i == OpLoad) st_q <= hit ? StRsp : StLoad;
           else st_q <= (empty || req_op_i == OpPeek) ? StRsp : StAsk;
         end
@@ -281,7 +284,7 @@ module bdy_rq #(
   end
 
   assign rsp_valid_o   = st_q == StRsp;
-  assign rsp_empty_o   = empty;
+  assign rsp_empty_o   = empty_q;
   assign rsp_rule_o    = rule_q;
   assign rsp_index_o   = req_ci;
   assign rsp_num_sge_o = num_sge;

@@ -645,10 +645,12 @@ module bdy_rx_req #(
       if (starting || kills) dead_q[idx_q] <= 1'b0;
       if (st_q == StFail) dead_q[idx_q] <= 1'b1;
       if (resp_fatal_i) dead_q[resp_fatal_idx_i] <= 1'b1;
-      if (kills || (st_q == StFlush && ctx.st != bdy_pkg::QP_ST_ERR) ||
-          (st_q == StFlPeek && rq_rsp_valid_i && rq_rsp_empty_i)) flush_q[idx_q] <= 1'b0;
+      // Cleared before the queue is looked at, so that what is posted meanwhile sets it again.
+      if (kills || st_q == StFlush) flush_q[idx_q] <= 1'b0;
+      if (flushing_q && st_q == StPop) flush_q[idx_q] <= 1'b1;
       if (kills) err_q[idx_q] <= 1'b0;
-      if (errs) {err_q[idx_q], flush_q[idx_q]} <= 2'b11;
+      if (errs) err_q[idx_q] <= 1'b1;
+      if (errs) flush_q[idx_q] <= 1'b1;
       if (err_post_valid_i) flush_q[err_post_idx_i] <= 1'b1;
     end
   end

@@ -107,6 +107,7 @@ class Bench {
 
     // ---- packets
     void send(const Packet &p) { in.push_back(p); }
+    size_t pending() const { return in.size(); }
 
     // knobs
     unsigned max_latency;

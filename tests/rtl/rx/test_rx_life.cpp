@@ -28,6 +28,20 @@ TEST_P(ResponderLife, Q2ErrorFlushesPostedReceivesInOrderAndLaterOnesToo)
     }
 }
 
+TEST_P(ResponderLife, Q2NoReceivePostedInErrorIsMissed)
+{
+    // Two posts at every distance: the second one may meet the flush of the first one in any of its steps.
+    b.set_state(kQp, BDY_QP_ST_ERR);
+    ASSERT_TRUE(b.settle());
+    for (unsigned gap = 0; gap < 40; gap++) {
+        b.post_recv(kQp, {{kRecv, 64, kLocal}});
+        b.run(gap);
+        b.post_recv(kQp, {{kRecv, 64, kLocal}});
+        ASSERT_TRUE(b.settle());
+        ASSERT_EQ(b.cqes.size(), 2 * (gap + 1)) << gap;
+    }
+}
+
 TEST_P(ResponderLife, Q2AMessageHalfReceivedIsFlushed)
 {
     b.post_recv(kQp, {{kRecv, 4096, kLocal}});

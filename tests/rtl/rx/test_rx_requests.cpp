@@ -425,6 +425,27 @@ TEST_P(ResponderRequests, T5NoReceivePostedIsAnRnrNakThatChangesNothing)
     ASSERT_EQ(b.cqes.size(), 1u);
 }
 
+TEST_P(ResponderRequests, T5ReceivePostedWhileASendArrivesIsTakenOrMissedWhole)
+{
+    // The doorbell meets the lookup at every distance.
+    for (unsigned gap = 0; gap < 30; gap++) {
+        Bytes data = pattern(gap, 100);
+        auto p = r.send(data);
+        b.send(p[0]);
+        b.run(gap);
+        b.post_recv(kQp, {{kRecv + 128 * (gap % 2), 100, kLocal}});
+        ASSERT_TRUE(b.settle());
+        if (last().syndrome() != BDY_AETH_ACK) {
+            EXPECT_EQ(last().syndrome(), BDY_AETH_RNR | (5 + kQp));
+            deliver(p);
+        }
+        EXPECT_EQ(last().syndrome(), BDY_AETH_ACK);
+        ASSERT_EQ(b.cqes.size(), gap + 1) << gap;
+        EXPECT_EQ(b.cqes.back().status(), BDY_WC_SUCCESS) << gap;
+        EXPECT_EQ(b.peek(kRecv + 128 * (gap % 2), 100), data) << gap;
+    }
+}
+
 TEST_P(ResponderRequests, T5WriteWithImmediateIsRnrBeforeItsLastPacketMovesData)
 {
     auto packets = r.write(kTarget, kRemote, pattern(4, 300), true, 1);
