@@ -8,7 +8,7 @@
 // Invariants:   no side effect; rule_o is NONE only if every condition of the operation holds.
 //
 //   bind                                                    invalidate
-//   Q1  posting QP alive                                    Q1  posting QP alive
+//   Q1  posting QP alive, in RTS or SQD                     Q1  the same; REMOTE_INV also in RTR
 //   P8  only known rights asked for                         H8  table answered
 //   P7  strict mode: no zero-based type 1                   I3  window exists, full key equal
 //   H8  table answered                                      I13 not a region
@@ -27,6 +27,7 @@
 
 module bdy_bind_check (
   input  logic         inv_i,          // LOCAL_INV or REMOTE_INV
+  input  logic         remote_i,       // REMOTE_INV
   input  logic         type2_i,        // BIND2
   input  logic [31:0]  key_i,
   input  logic [31:0]  mr_key_i,
@@ -40,7 +41,8 @@ module bdy_bind_check (
   input  logic [447:0] reg_i,          // entry under mr_key_i's slot, zero when none
   input  logic         reg_err_i,
   input  logic         strict_i,
-  input  logic         qp_alive_i,
+  input  logic         qp_alive_i,     // of qpn_i, at the verdict
+  input  logic [2:0]   qp_st_i,
   input  logic [31:0]  qp_gen_i,       // present generation of qpn_i
   input  logic         pd_alive_i,     // of the window's PD
   input  logic         count_full_i,   // count of the region is at its maximum
@@ -59,6 +61,12 @@ module bdy_bind_check (
   localparam logic [7:0] Allowed = bdy_pkg::ACCESS_BIT_LOCAL_WRITE | bdy_pkg::ACCESS_BIT_REMOTE_WRITE |
       bdy_pkg::ACCESS_BIT_REMOTE_READ | bdy_pkg::ACCESS_BIT_REMOTE_ATOMIC | bdy_pkg::ACCESS_BIT_ZERO_BASED;
   localparam logic [7:0] NeedsLocalWrite = bdy_pkg::ACCESS_BIT_REMOTE_WRITE | bdy_pkg::ACCESS_BIT_REMOTE_ATOMIC;
+
+  // What left RTS before its turn is flushed and changes nothing (H12, Q2).
+  function automatic logic q1_not_working(input logic alive, input logic [2:0] st, input logic remote);
+    q1_not_working = !alive || !(st == bdy_pkg::QP_ST_RTS || st == bdy_pkg::QP_ST_SQD ||
+                                 (remote && st == bdy_pkg::QP_ST_RTR));
+  endfunction
 
   function automatic logic p8_unknown_right(input logic [7:0] asked);
     p8_unknown_right = (asked & ~Allowed) != 8'h0;
@@ -132,7 +140,7 @@ module bdy_bind_check (
 
   always_comb begin
     bind_rule = bdy_pkg::RULE_NONE;
-    if (!qp_alive_i)                                           bind_rule = bdy_pkg::RULE_Q1;
+    if (q1_not_working(qp_alive_i, qp_st_i, 1'b0))             bind_rule = bdy_pkg::RULE_Q1;
     else if (p8_unknown_right(rights_i))                       bind_rule = bdy_pkg::RULE_P8;
     else if (strict_i && !type2_i && zero_based)               bind_rule = bdy_pkg::RULE_P7;
     else if (win_err_i)                                        bind_rule = bdy_pkg::RULE_H8;
@@ -149,7 +157,7 @@ module bdy_bind_check (
 
   always_comb begin
     inv_rule = bdy_pkg::RULE_NONE;
-    if (!qp_alive_i)                                           inv_rule = bdy_pkg::RULE_Q1;
+    if (q1_not_working(qp_alive_i, qp_st_i, remote_i))         inv_rule = bdy_pkg::RULE_Q1;
     else if (win_err_i)                                        inv_rule = bdy_pkg::RULE_H8;
     else if (win.kind == bdy_pkg::MPT_KIND_NONE)               inv_rule = bdy_pkg::RULE_I3;
     else if (key_differs({win.nonce, win.key}, key_i[11:0]))   inv_rule = bdy_pkg::RULE_I3;

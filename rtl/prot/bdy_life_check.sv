@@ -17,7 +17,7 @@
 //   MTT_WRITE   the named region is FREE (else H2 when open, N1), index is of its range, image aligned (N1); the old
 //               entry is not inside an open region (H2)
 //   QP_BUMP     QP number exists (N1)
-//   QP_ERR      QP number exists (N1), alive (Q1), not in RESET; SQE only from a state that sends (Q1)
+//   QP_ERR      QP number exists (N1), alive, not in RESET or ERR (Q1, E4); SQE only from a state that sends (Q1)
 //   PD_OPEN, PD_KILL  PD number exists (N1)
 //   CTX_WRITE   kind, half, index, reserved bits (N1), state transition (N5), QP number not retired (H4)
 
@@ -217,7 +217,8 @@ module bdy_life_check #(
     err_rule = bdy_pkg::RULE_NONE;
     if (!qp_ok_i) err_rule = bdy_pkg::RULE_N1;
     else if (!qp_alive_i || qp_st_i == bdy_pkg::QP_ST_RESET) err_rule = bdy_pkg::RULE_Q1;
-    else if (sqe_i && qp_st_i != bdy_pkg::QP_ST_ERR && !sends(qp_st_i)) err_rule = bdy_pkg::RULE_Q1;
+    else if (qp_st_i == bdy_pkg::QP_ST_ERR) err_rule = bdy_pkg::RULE_Q1;  // E4: no second event
+    else if (sqe_i && !sends(qp_st_i)) err_rule = bdy_pkg::RULE_Q1;
   end
 
   always_comb begin

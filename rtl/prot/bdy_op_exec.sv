@@ -77,6 +77,7 @@ module bdy_op_exec #(
 
   bdy_bind_check u_bind (
     .inv_i(is_inv),
+    .remote_i(op.op == bdy_pkg::PROT_OP_REMOTE_INV),
     .type2_i(op.op == bdy_pkg::PROT_OP_BIND2),
     .key_i(op.key),
     .mr_key_i(op.mr_key),
@@ -91,6 +92,7 @@ module bdy_op_exec #(
     .reg_err_i,
     .strict_i,
     .qp_alive_i(qp_ok_i && qp_alive_i),
+    .qp_st_i,
     .qp_gen_i,
     .pd_alive_i,
     .count_full_i(count_new_i == '1),
@@ -163,7 +165,7 @@ module bdy_op_exec #(
 
   assign ctx_qp  = is_ctx && op.ctx_kind == bdy_pkg::CTX_KIND_QP;
   assign ctx_st  = op_i[bdy_pkg::PROT_OP_BODY0_LSB+:3];
-  assign err_st  = op.sqe && qp_st_i != bdy_pkg::QP_ST_ERR ? bdy_pkg::QP_ST_SQE : bdy_pkg::QP_ST_ERR;
+  assign err_st  = op.sqe ? bdy_pkg::QP_ST_SQE : bdy_pkg::QP_ST_ERR;
   assign is_bump = op.op == bdy_pkg::PROT_OP_QP_BUMP;
   assign is_err  = op.op == bdy_pkg::PROT_OP_QP_ERR;
   assign is_kill = op.op == bdy_pkg::PROT_OP_PD_KILL;

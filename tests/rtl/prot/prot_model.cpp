@@ -121,9 +121,15 @@ static bool type2(const Op &o) { return o.op == BDY_PROT_OP_BIND2; }
 static bool is_bind(const Op &o) { return o.op == BDY_PROT_OP_BIND1 || o.op == BDY_PROT_OP_BIND2; }
 static bool is_inv(const Op &o) { return o.op == BDY_PROT_OP_LOCAL_INV || o.op == BDY_PROT_OP_REMOTE_INV; }
 
+// Binds and local invalidates need a QP that sends, remote ones one that receives (H12).
+static bool works(const Qp &q, bool remote)
+{
+    return q.alive && (q.st == BDY_QP_ST_RTS || q.st == BDY_QP_ST_SQD || (remote && q.st == BDY_QP_ST_RTR));
+}
+
 unsigned Model::bind_rule(const Op &o) const
 {
-    if (!qp(o.qpn).alive)
+    if (!works(qp(o.qpn), false))
         return BDY_RULE_Q1;
     if (o.rights & ~(LW | RW | RR | RA | ZB))
         return BDY_RULE_P8;
@@ -167,7 +173,7 @@ unsigned Model::bind_rule(const Op &o) const
 unsigned Model::invalidate_rule(const Op &o) const
 {
     const Qp q = qp(o.qpn);
-    if (!q.alive)
+    if (!works(q, o.op == BDY_PROT_OP_REMOTE_INV))
         return BDY_RULE_Q1;
     const Entry w = slot_ok(o.key) ? entry(key_slot(o.key)) : Entry();
     if (w.kind == BDY_MPT_KIND_NONE || !full_key(w, o.key))
@@ -308,9 +314,9 @@ unsigned Model::life_rule(const Op &o) const
     case BDY_PROT_OP_QP_ERR:
         if (!qp_exists)
             return BDY_RULE_N1;
-        if (!q.alive || q.st == BDY_QP_ST_RESET)
+        if (!q.alive || q.st == BDY_QP_ST_RESET || q.st == BDY_QP_ST_ERR)
             return BDY_RULE_Q1;
-        if (o.sqe && q.st != BDY_QP_ST_ERR && q.st != BDY_QP_ST_RTS && q.st != BDY_QP_ST_SQD && q.st != BDY_QP_ST_SQE)
+        if (o.sqe && q.st != BDY_QP_ST_RTS && q.st != BDY_QP_ST_SQD && q.st != BDY_QP_ST_SQE)
             return BDY_RULE_Q1;
         return BDY_RULE_NONE;
     case BDY_PROT_OP_PD_OPEN:
@@ -439,7 +445,7 @@ void Model::execute(const Op &o, OpResult &res)
         res.drains = true;
         break;
     case BDY_PROT_OP_QP_ERR:
-        set_state(idx, o.sqe && qps_[idx].st != BDY_QP_ST_ERR ? BDY_QP_ST_SQE : BDY_QP_ST_ERR, false);
+        set_state(idx, o.sqe ? BDY_QP_ST_SQE : BDY_QP_ST_ERR, false);
         res.drains = true;
         break;
     case BDY_PROT_OP_PD_OPEN:

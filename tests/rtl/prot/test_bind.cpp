@@ -292,15 +292,28 @@ TEST_F(ProtBind, P8_UnknownBitsAreRefusedAndLocalWriteGrantsNothing)
     ok(key_op(BDY_PROT_OP_MR_CLOSE, mr));
 }
 
-TEST_F(ProtBind, Q1_QpThatIsNotAlive)
+TEST_F(ProtBind, Q1_Q2_H12_OnlyForAQpThatWorks)
 {
     expect_rule(try1(mw1, mr, RR, kStart, 8, 0x180), "Q1");
     expect_rule(try1(mw1, mr, RR, kStart, 8, 0x80), "Q1");
     ok(qp_op(BDY_PROT_OP_QP_BUMP, kQp));
     expect_rule(try1(mw1, mr, RR, kStart, 8, kQp), "Q1");
     expect_rule(b.op(inv_op(mw2, kPd, kQp), 1), "Q1");
+    expect_ok(bind2(kStart, 8, RR, kQp2));
+    expect_ok(bind1(kStart, 8, RR, kQp2));
+    ok(ctx_op(kQp2, BDY_QP_ST_SQD));
+    expect_ok(bind1(kStart, 16, RR, kQp2));
     ok(qp_op(BDY_PROT_OP_QP_ERR, kQp2));
-    expect_rule(try1(mw1, mr, RR, kStart, 8, kQp2), "NONE"); // already on its way when the QP left RTS (H12)
+    const OpAnswer late = try1(mw1, mr, RR, kStart, 8, kQp2); // flushed: nothing changes
+    expect_rule(late, "Q1");
+    EXPECT_EQ(late.res, mw1);
+    expect_rule(b.op(inv_op(mw2, kPd, kQp2), 1), "Q1");
+    expect_rule(b.access(remote(mw1, kStart, 16, RR, kQp2)), "NONE"); // executed before: stays
+    ok(ctx_op(kQp, BDY_QP_ST_INIT));
+    ok(ctx_op(kQp, BDY_QP_ST_RTR));
+    expect_rule(b.op(inv_op(mw2, kPd, kQp), 1), "Q1");
+    expect_rule(b.op(inv_op(mw2, kPd, kQp, BDY_PROT_OP_REMOTE_INV), 2), "I5"); // may receive
+    expect_rule(try1(mw1, mr, RR, kStart, 8, kQp), "Q1");
 }
 
 TEST_F(ProtBind, H12_PresentKeyComesBackAlsoWhenRefused)

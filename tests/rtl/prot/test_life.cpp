@@ -260,10 +260,10 @@ TEST_F(ProtLife, QpErrKeepsTheGenerationAndTheWindows)
     ok(qp_op(BDY_PROT_OP_QP_ERR, kQp));
     EXPECT_EQ(b.model().qp(kQp).st, (unsigned)BDY_QP_ST_ERR);
     expect_rule(b.access(remote(mw2, kStart, 8)), "NONE");
-    ok(qp_op(BDY_PROT_OP_QP_ERR, kQp)); // again: nothing new, no event
+    refuse(qp_op(BDY_PROT_OP_QP_ERR, kQp), "Q1"); // again: nothing new, no event (E4)
     Op o = qp_op(BDY_PROT_OP_QP_ERR, kQp);
     o.sqe = 1;
-    ok(o); // ERR stays ERR
+    refuse(o, "Q1");
     EXPECT_EQ(b.read(4, kQp - kQpnBase).data[0] >> 32 & 7, (unsigned)BDY_QP_ST_ERR);
     o.qpn = kQp2;
     ok(o);
