@@ -113,7 +113,7 @@ module bdy_bar #(
 
   // ------------------------------------------------------------------ write channel
   logic take;
-  assign take      = up_q && (st_q == StIdle) && awvalid_i && wvalid_i && (!bvalid_o || bready_i);
+  assign take      = up_q && !soft_reset_o && (st_q == StIdle) && awvalid_i && wvalid_i && (!bvalid_o || bready_i);
   assign awready_o = take;
   assign wready_o  = take;
 
@@ -301,7 +301,8 @@ module bdy_bar #(
   // ------------------------------------------------------------------ read channel
   logic        rbusy_q;
   logic [20:0] raddr_q;
-  assign arready_o = up_q && !rbusy_q && !rvalid_o;
+  // A read waits for the write before it; one that is taken is answered even when that write resets the device.
+  assign arready_o = up_q && !soft_reset_o && (st_q == StIdle) && !take && !rbusy_q && !rvalid_o;
   logic [19:0] o;
   assign o = raddr_q[19:0];
   logic [63:0] rval;
