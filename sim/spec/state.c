@@ -88,12 +88,13 @@ uint32_t bdy_spec_bound(const struct bdy_spec *s, uint32_t slot)
     return slot >> s->cfg.log_keys ? 0 : s->bound[slot];
 }
 
-/** H12: binds and invalidates always answer with the window's present key, also when refused. */
+/** H12: binds and invalidates answer with the window's present key, also when refused; but not to another domain, or to a guess. */
 static uint32_t present_key(const struct bdy_spec *s, const uint64_t *op)
 {
     uint32_t key = (uint32_t)bdy_prot_op_get_key(op);
     const uint64_t *e = spec_entry(s, key);
-    return spec_is_window(e) ? spec_key_of(e, key_slot(key)) : 0;
+    bool own = spec_is_window(e) && bdy_mpt_entry_get_nonce(e) == key_nonce(key) && bdy_mpt_entry_get_pd(e) == bdy_prot_op_get_pd(op);
+    return own ? spec_key_of(e, key_slot(key)) : 0;
 }
 
 enum bdy_rule bdy_spec_op(struct bdy_spec *s, const uint64_t *op, uint32_t *res)
