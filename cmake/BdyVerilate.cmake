@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # RTL into C++ libraries.
 
+set(BDY_FAST_OPT -O3 CACHE STRING "Optimisation of the models that bdy_verilate calls FAST")
+
 # bdy_rtl_files(variable list.f): the files of a file list, paths from the root of the project.
 function(bdy_rtl_files variable list)
   get_filename_component(list ${list} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
@@ -18,6 +20,7 @@ function(bdy_rtl_files variable list)
 endfunction()
 
 # bdy_verilate(target TOP module [FILES file...] [FILELIST list.f] [FAST] [TRACE] [PREFIX Vname] [ARGS verilator-arg...])
+# BDY_FAST_OPT (default -O3) is the optimisation of FAST models; -O1 builds them sooner.
 # A static library with the class Vmodule (header "Vmodule.h"). Paths count from the root of the project. Assertions are
 # always on. FAST compiles with -O3, for the model behind `bindery`; otherwise -O1, which tests compile quickly with.
 # TRACE adds FST tracing (costs nothing while no file is open).
@@ -35,7 +38,7 @@ function(bdy_verilate target)
 
   set(optimise -O1)
   if(V_FAST)
-    set(optimise -O3)
+    set(optimise ${BDY_FAST_OPT})
   endif()
   set(trace "")
   if(V_TRACE)
