@@ -2,8 +2,9 @@
 /**
  * @file fw.h  Firmware's state and the functions that its files share.
  *
- * Firmware owns the life-cycle rules: which objects exist, who owns them, what still refers to them. It changes tables and
- * contexts only by operations of the bind pipeline (H2), and trusts neither the driver nor the mailbox.
+ * Firmware owns the life-cycle rules: which objects exist, who owns them, what still refers to
+ * them. It changes tables and contexts only by operations of the bind pipeline (H2), and trusts
+ * neither the driver nor the mailbox.
  */
 #ifndef FW_H
 #define FW_H
@@ -75,10 +76,10 @@ struct fw_eq {
 struct fw {
     void *hw; /**< host tests: the peripheral model */
 
-    uint16_t ci;   /**< command consumer index */
-    bool dead;     /**< HEALTH was written; nothing is served any more */
-    bool running;  /**< between INIT_HCA and TEARDOWN_HCA */
-    bool strict;   /**< strict IBTA mode */
+    uint16_t ci;  /**< command consumer index */
+    bool dead;    /**< HEALTH was written; nothing is served any more */
+    bool running; /**< between INIT_HCA and TEARDOWN_HCA */
+    bool strict;  /**< strict IBTA mode */
     uint8_t async_eqn;
     bool op_body; /**< the operation image's second half is not all zero */
 
@@ -97,7 +98,7 @@ struct fw {
     struct fw_qp qp[FW_QPS];
     struct fw_cq cq[FW_CQS];
     struct fw_pd pd[FW_PDS];
-    uint32_t mtt[FW_MTTS / 32];    /**< bit set: entry in use */
+    uint32_t mtt[FW_MTTS / 32];   /**< bit set: entry in use */
     uint32_t known[FW_KEYS / 32]; /**< bit set: key[slot] has been written since the start */
     uint32_t *key;                /**< FW_KEYS words of anything, see keys.c */
 };
@@ -119,7 +120,8 @@ void fw_init(struct fw *fw, uint32_t *key);
 void fw_step(struct fw *fw); /**< serve every command that waits, then return */
 void fw_idle(struct fw *fw); /**< sleep until a command comes */
 void fw_fatal(struct fw *fw, enum bdy_health health);
-/** Whether the asking user context may name an object of `owner`; context 0 is the driver and may name any. */
+/** Whether the asking user context may name an object of `owner`; context 0 is the driver and may
+ * name any. */
 bool fw_may_name(const struct fw_cmd *cmd, uint8_t owner);
 
 /* hw.c: each waits for the end of what it starts. */
@@ -129,10 +131,10 @@ void fw_buf_get(struct fw *fw, uint32_t buf, uint64_t *words, uint32_t nwords);
 void fw_buf_put(struct fw *fw, uint32_t buf, const uint64_t *words, uint32_t nwords);
 /** RD_CTRL.what */
 enum fw_read { FW_READ_MPT = 0, FW_READ_QP_CTX0 = 2, FW_READ_QP_CTX1 = 3 };
-bool fw_table_read(struct fw *fw, enum fw_read what, uint32_t index,
-                   uint64_t words[8]);
+bool fw_table_read(struct fw *fw, enum fw_read what, uint32_t index, uint64_t words[8]);
 void fw_event(struct fw *fw, uint32_t eqn, uint32_t kind, uint32_t number, uint32_t data);
-/** Post `op` (BDY_PROT_OP_WORDS words; body ignored without `with_body`). Returns the rule that refused, or NONE. */
+/** Post `op` (BDY_PROT_OP_WORDS words; body ignored without `with_body`). Returns the rule that
+ * refused, or NONE. */
 enum bdy_rule fw_op(struct fw *fw, const uint64_t *op, bool with_body, uint32_t *result);
 /** The short forms of fw_op. */
 enum bdy_rule fw_op_key(struct fw *fw, enum bdy_prot_op kind, uint32_t key, const uint64_t *entry);
@@ -140,7 +142,8 @@ enum bdy_rule fw_op_pd(struct fw *fw, enum bdy_prot_op kind, uint32_t pd);
 enum bdy_rule fw_op_qp(struct fw *fw, enum bdy_prot_op kind, uint32_t slot, uint32_t *result);
 enum bdy_rule fw_op_ctx(struct fw *fw, enum bdy_ctx_kind kind, uint32_t index, uint32_t half,
                         const uint64_t *ctx);
-/** `count` translation entries from MTT index `first`, page addresses from `buf` of the DMA buffer. */
+/** `count` translation entries from MTT index `first`, page addresses from `buf` of the DMA buffer.
+ */
 enum bdy_rule fw_op_mtt(struct fw *fw, uint32_t key, uint32_t first, uint32_t buf, uint32_t count);
 /** A refusal becomes status REFUSED with the rule in inline_out1. */
 enum bdy_cmd_st fw_refused(struct fw_cmd *cmd, enum bdy_rule rule);

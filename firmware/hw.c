@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines behind the peripherals: DMA, bind pipeline, table reads, events. Each call starts one and sleeps till its end.
+// The engines behind the peripherals: DMA, bind pipeline, table reads, events. Each call starts one
+// and sleeps till its end.
 #include "fw.h"
 
 #define EV_DMA BDY_REG_MCU_EVENT_DMA_MASK

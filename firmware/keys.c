@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys (H10): {slot, nonce, key byte}. Slots come from a keyed permutation of all slots, nonces from a keyed permutation of
-// the 16 values of each slot, first key bytes from the same keyed function of a running number.
+// Keys (H10): {slot, nonce, key byte}. Slots come from a keyed permutation of all slots, nonces
+// from a keyed permutation of the 16 values of each slot, first key bytes from the same keyed
+// function of a running number.
 //
 // key[slot] is only meaningful when its bit in known[] is set. While used:
 //   [7:0] owner, [17:8] PD, [25:18] first key byte, [29:26] nonce counter, [31:30] kind
@@ -73,7 +74,8 @@ uint32_t fw_permute(const struct fw *fw, uint32_t width, uint32_t value)
     return high << low_bits | low;
 }
 
-/** The slot's n-th nonce: a Feistel network over 4 bits whose round tables are one block of the keyed function. */
+/** The slot's n-th nonce: a Feistel network over 4 bits whose round tables are one block of the
+ * keyed function. */
 static uint32_t nonce_of(const struct fw *fw, uint32_t slot, uint32_t count)
 {
     uint64_t tables = encrypt(fw, DOMAIN_NONCE << 24, slot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command loop: fetch an entry, check what every command has in common, run its handler, answer.
+// The command loop: fetch an entry, check what every command has in common, run its handler,
+// answer.
 #include "fw.h"
 
 enum need {
@@ -81,8 +82,8 @@ static bool mailbox_ok(uint64_t bus, uint32_t bytes)
 static enum bdy_cmd_st check_common(const struct fw *fw, const struct fw_cmd *cmd,
                                     const struct command *c)
 {
-    if (bdy_cmd_entry_get_uctx(cmd->entry) >= BDY_UAR_COUNT || (cmd->in0 && !(c->need & TAKES_IN0)) ||
-        (cmd->in1 && !(c->need & TAKES_IN1))) {
+    if (bdy_cmd_entry_get_uctx(cmd->entry) >= BDY_UAR_COUNT ||
+        (cmd->in0 && !(c->need & TAKES_IN0)) || (cmd->in1 && !(c->need & TAKES_IN1))) {
         return BDY_CMD_ST_BAD_PARAM;
     }
     if (cmd->uctx != 0 && (c->need & DRIVER_ONLY)) {
@@ -146,8 +147,8 @@ static bool answer(struct fw *fw, const struct fw_cmd *cmd, uint64_t bus, enum b
 {
     uint64_t words[BDY_CMD_ENTRY_WORDS] = {0};
     bdy_cmd_entry_set_inline_out0(words, st == BDY_CMD_ST_OK ? cmd->out0 : 0u);
-    bdy_cmd_entry_set_inline_out1(
-        words, st == BDY_CMD_ST_OK || st == BDY_CMD_ST_REFUSED ? cmd->out1 : 0u);
+    bdy_cmd_entry_set_inline_out1(words,
+                                  st == BDY_CMD_ST_OK || st == BDY_CMD_ST_REFUSED ? cmd->out1 : 0u);
     bdy_cmd_entry_set_status(words, st);
     bdy_cmd_entry_set_done(words, phase);
     uint32_t at = BDY_CMD_ENTRY_INLINE_OUT0_LSB / 64u;
@@ -230,10 +231,10 @@ void fw_init(struct fw *fw, uint32_t *key)
     fw->key = key;
     mmio_write32(fw, BDY_REG_MCU_DEV_STATE_OFFSET, BDY_DEV_ST_BOOT);
     uint32_t cap = mmio_read32(fw, BDY_REG_MCU_CAP_OFFSET);
-    fw->log_keys = least(BDY_LOG_KEYS, cap_field(cap, BDY_REG_MCU_CAP_LOG_KEYS_MASK,
-                                                 BDY_REG_MCU_CAP_LOG_KEYS_LSB));
-    fw->log_mtt = least(BDY_LOG_MTT, cap_field(cap, BDY_REG_MCU_CAP_LOG_MTT_MASK,
-                                               BDY_REG_MCU_CAP_LOG_MTT_LSB));
+    fw->log_keys = least(
+        BDY_LOG_KEYS, cap_field(cap, BDY_REG_MCU_CAP_LOG_KEYS_MASK, BDY_REG_MCU_CAP_LOG_KEYS_LSB));
+    fw->log_mtt = least(BDY_LOG_MTT,
+                        cap_field(cap, BDY_REG_MCU_CAP_LOG_MTT_MASK, BDY_REG_MCU_CAP_LOG_MTT_LSB));
     fw->nqps = 1u << least(BDY_LOG_QPS, cap_field(cap, BDY_REG_MCU_CAP_LOG_QPS_MASK,
                                                   BDY_REG_MCU_CAP_LOG_QPS_LSB));
     fw->ncqs = 1u << least(BDY_LOG_CQS, cap_field(cap, BDY_REG_MCU_CAP_LOG_CQS_MASK,

@@ -3,7 +3,8 @@
 #include "fw.h"
 
 static struct fw fw_state; // in .bss: start.S makes it zero, also after a reset of the device
-static uint32_t keys[FW_KEYS] __attribute__((section(".noinit"))); // too long to clear at each start
+static uint32_t keys[FW_KEYS]
+    __attribute__((section(".noinit"))); // too long to clear at each start
 
 void fw_main(void);
 

@@ -2,8 +2,8 @@
 /**
  * @file mmio.h  The only way from firmware to its peripherals (regs/mcu.rdl).
  *
- * On the embedded core these are loads, stores and WFI. In the host tests the same names are functions of a peripheral
- * model, found through fw->hw.
+ * On the embedded core these are loads, stores and WFI. In the host tests the same names are
+ * functions of a peripheral model, found through fw->hw.
  */
 #ifndef FW_MMIO_H
 #define FW_MMIO_H
@@ -28,7 +28,8 @@ static inline void mmio_write32(struct fw *fw, uint32_t offset, uint32_t value)
     *(volatile uint32_t *)(FW_MMIO_BASE + offset) = value;
 }
 
-/** Sleep while (EVENT & EVENT_MASK) == 0. The events are levels: one that comes before the sleep ends it at once. */
+/** Sleep while (EVENT & EVENT_MASK) == 0. The events are levels: one that comes before the sleep
+ * ends it at once. */
 static inline void mmio_wfi(struct fw *fw)
 {
     (void)fw;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory regions. A paged region is reserved (FREE), gets its pages, and is opened (VALID) when it has all of them.
+// Memory regions. A paged region is reserved (FREE), gets its pages, and is opened (VALID) when it
+// has all of them.
 #include "fw.h"
 
 #define LOG_PS_MIN 12u
@@ -45,8 +46,7 @@ static bool direct_ok(const struct region *r)
     if (r->npages || r->inline_pages || r->log_ps || !range_ok(r->base, r->list_off)) {
         return false;
     }
-    return r->len == 0 ? r->base == 0 && r->list_off == 0
-                       : range_ok(r->base + r->list_off, r->len);
+    return r->len == 0 ? r->base == 0 && r->list_off == 0 : range_ok(r->base + r->list_off, r->len);
 }
 
 /** The list holds exactly the pages that the range touches. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of translation entries: one bit an entry, first fit. Freed neighbours coalesce by themselves.
+// Ranges of translation entries: one bit an entry, first fit. Freed neighbours coalesce by
+// themselves.
 #include "fw.h"
 
 static bool used(const struct fw *fw, uint32_t index)

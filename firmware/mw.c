@@ -2,7 +2,8 @@
 // Memory windows. Binds are the data path's; here windows are made, freed and looked at.
 #include "fw.h"
 
-/** The slot of the window that the command's key names by slot and nonce, or FW_NONE and why not. */
+/** The slot of the window that the command's key names by slot and nonce, or FW_NONE and why not.
+ */
 static uint32_t named(struct fw *fw, const struct fw_cmd *cmd, enum bdy_cmd_st *st)
 {
     uint32_t slot = fw_key_slot((uint32_t)cmd->in0);

@@ -76,7 +76,8 @@ enum bdy_cmd_st fw_dealloc_pd(struct fw *fw, struct fw_cmd *cmd)
     return st;
 }
 
-/** Death of a context: no access through the PD from now on; its objects are destroyed one by one later (H5). */
+/** Death of a context: no access through the PD from now on; its objects are destroyed one by one
+ * later (H5). */
 enum bdy_cmd_st fw_pd_kill(struct fw *fw, struct fw_cmd *cmd)
 {
     enum bdy_cmd_st st = BDY_CMD_ST_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs. The data path may move one to ERR by itself at any time, so the present state is always read, never kept.
+// Queue pairs. The data path may move one to ERR by itself at any time, so the present state is
+// always read, never kept.
 #include "fw.h"
 #include "qp_table.h"
 
@@ -77,12 +78,12 @@ static bool creation_ok(const struct fw_cmd *cmd, const uint64_t *ctx)
     uint64_t bare[CTX_WORDS];
     keep_creation(bare, ctx);
     uint64_t sq = (uint64_t)BDY_WQE_SLOT_BYTES << bdy_qp_ctx0_get_sq_log(ctx);
-    uint64_t rq = (UINT64_C(64) << bdy_qp_ctx0_get_rq_log_stride(ctx)) << bdy_qp_ctx0_get_rq_log(ctx);
+    uint64_t rq = (UINT64_C(64) << bdy_qp_ctx0_get_rq_log_stride(ctx))
+                  << bdy_qp_ctx0_get_rq_log(ctx);
     return equal(bare, ctx, BDY_QP_CTX0_WORDS) && bdy_qp_ctx0_get_kind(ctx) == BDY_QP_KIND_RC &&
            bdy_qp_ctx0_get_sq_log(ctx) <= 15u && bdy_qp_ctx0_get_rq_log(ctx) <= 15u &&
            fw_ring_ok(bdy_qp_ctx0_get_sq_base(ctx), sq) &&
-           fw_ring_ok(bdy_qp_ctx0_get_rq_base(ctx), rq) &&
-           fw_uar_ok(cmd, bdy_qp_ctx0_get_uar(ctx));
+           fw_ring_ok(bdy_qp_ctx0_get_rq_base(ctx), rq) && fw_uar_ok(cmd, bdy_qp_ctx0_get_uar(ctx));
 }
 
 /** PD and both completion queues exist, may be named, and are of one owner. */
@@ -98,7 +99,8 @@ static enum bdy_cmd_st references_ok(struct fw *fw, const struct fw_cmd *cmd, co
     }
     if (st == BDY_CMD_ST_OK) {
         uint8_t owner = fw->pd[bdy_qp_ctx0_get_pd(ctx)].owner;
-        if (fw->cq[scqn - BDY_CQN_BASE].owner != owner || fw->cq[rcqn - BDY_CQN_BASE].owner != owner) {
+        if (fw->cq[scqn - BDY_CQN_BASE].owner != owner ||
+            fw->cq[rcqn - BDY_CQN_BASE].owner != owner) {
             st = BDY_CMD_ST_NOT_OWNER;
         }
     }
@@ -223,7 +225,8 @@ static enum bdy_cmd_st check_modify(const uint64_t *in, const uint64_t *wanted, 
     return BDY_CMD_ST_OK;
 }
 
-/** RESET and destroy: the generation moves first, so that windows bound to the old one are dead (decision 9). */
+/** RESET and destroy: the generation moves first, so that windows bound to the old one are dead
+ * (decision 9). */
 static enum bdy_rule retire_life(struct fw *fw, uint32_t slot, const uint64_t *ctx, bool *worn_out)
 {
     uint32_t generation;

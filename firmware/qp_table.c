@@ -33,7 +33,8 @@ static const struct fw_transition transitions[] = {
 const struct fw_transition *fw_transition_find(uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i < sizeof transitions / sizeof transitions[0]; i++) {
-        if ((transitions[i].from == ANY || transitions[i].from == from) && transitions[i].to == to) {
+        if ((transitions[i].from == ANY || transitions[i].from == from) &&
+            transitions[i].to == to) {
             return &transitions[i];
         }
     }
@@ -41,10 +42,15 @@ const struct fw_transition *fw_transition_find(uint32_t from, uint32_t to)
 }
 
 #define HALF0(attr, field)                                                                         \
-    {attr, BDY_QP_CTX0_##field##_LSB / 64u, BDY_QP_CTX0_##field##_LSB % 64u, BDY_QP_CTX0_##field##_W}
+    {                                                                                              \
+        attr, BDY_QP_CTX0_##field##_LSB / 64u, BDY_QP_CTX0_##field##_LSB % 64u,                    \
+            BDY_QP_CTX0_##field##_W                                                                \
+    }
 #define HALF1(attr, field)                                                                         \
-    {attr, 8u + BDY_QP_CTX1_##field##_LSB / 64u, BDY_QP_CTX1_##field##_LSB % 64u,                  \
-     BDY_QP_CTX1_##field##_W}
+    {                                                                                              \
+        attr, 8u + BDY_QP_CTX1_##field##_LSB / 64u, BDY_QP_CTX1_##field##_LSB % 64u,               \
+            BDY_QP_CTX1_##field##_W                                                                \
+    }
 
 const struct fw_attr_field fw_attr_fields[] = {
     HALF0(FW_ATTR_ACCESS, RIGHTS),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reset vector. Registers hold anything and RAM may be dirty: the image has no .data, and .bss is cleared here, so that a
-# device reset restarts firmware from the image alone.
+# Reset vector. Registers hold anything and RAM may be dirty: the image has no .data, and .bss is
+# cleared here, so that a device reset restarts firmware from the image alone.
     .section .text.start, "ax"
     .globl _start
 _start:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From S2 calls to the functions that serve them: sizes checked, structs copied to aligned memory, results zeroed first.
+// From S2 calls to the functions that serve them: sizes checked, structs copied to aligned memory,
+// results zeroed first.
 #include "priv.h"
 
 /** Room for the struct of any call, aligned. */
@@ -219,7 +220,8 @@ int bdy_core_doorbell(struct bdy_uctx *uctx, uint32_t offset, uint64_t value)
         return -EINVAL;
     }
     bdy_os_lock_take(&core->lock);
-    int rc = core->dead ? -EIO : core_bar_write(core, BDY_UAR_BASE + 4096u * uctx->uar + offset, value);
+    int rc =
+        core->dead ? -EIO : core_bar_write(core, BDY_UAR_BASE + 4096u * uctx->uar + offset, value);
     bdy_os_lock_drop(&core->lock);
     return rc;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command queue: one command at a time, its end told by a CMD_DONE event (by its `done` phase before there are events).
+// The command queue: one command at a time, its end told by a CMD_DONE event (by its `done` phase
+// before there are events).
 #include "priv.h"
 
 #define POLL_CYCLES 512u
@@ -50,7 +51,8 @@ static int status_errno(enum bdy_cmd_st status)
 }
 
 /** Write the entry; `owner`, in the last word, is stored last. */
-static void fill(uint64_t *entry, const struct bdy_core *core, const struct cmd *cmd, unsigned phase)
+static void fill(uint64_t *entry, const struct bdy_core *core, const struct cmd *cmd,
+                 unsigned phase)
 {
     uint64_t words[BDY_CMD_ENTRY_WORDS] = {0};
     bdy_cmd_entry_set_op(words, cmd->op);
@@ -79,11 +81,13 @@ static bool answered(const uint64_t *entry, unsigned phase)
     return bdy_cmd_entry_get_done(last) == phase;
 }
 
-/** Let time pass until the answer is there. Interrupts tell, once INIT_HCA has named the event queue. */
+/** Let time pass until the answer is there. Interrupts tell, once INIT_HCA has named the event
+ * queue. */
 static int await(struct bdy_core *core, const uint64_t *entry, unsigned phase)
 {
     struct bdy_pci *pci = core->pci;
-    uint64_t deadline = pci->ops->now(pci) + (core->cfg.cmd_cycles ? core->cfg.cmd_cycles : CORE_CMD_CYCLES);
+    uint64_t deadline =
+        pci->ops->now(pci) + (core->cfg.cmd_cycles ? core->cfg.cmd_cycles : CORE_CMD_CYCLES);
     for (;;) {
         bool polled = !core->initialised && answered(entry, phase);
         if (polled || (core->cmd_done && answered(entry, phase))) {
@@ -111,7 +115,8 @@ int cmd_run(struct bdy_core *core, struct cmd *cmd)
     }
     unsigned phase = !(core->cmd_pi >> CORE_CMD_LOG & 1u);
     uint64_t *ring = core->cmdq.cpu;
-    uint64_t *entry = ring + (size_t)(core->cmd_pi & ((1u << CORE_CMD_LOG) - 1u)) * BDY_CMD_ENTRY_WORDS;
+    uint64_t *entry =
+        ring + (size_t)(core->cmd_pi & ((1u << CORE_CMD_LOG) - 1u)) * BDY_CMD_ENTRY_WORDS;
 
     core->token++;
     core->cmd_done = false;

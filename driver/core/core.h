@@ -2,9 +2,10 @@
 /**
  * @file core.h  The kernel half of the driver: one device, many user contexts.
  *
- * The core knows the device only through S1 (bindery/pci.h) and serves S2 (bindery/uctx.h). It has no global state: any number
- * of cores may live in one process. One thread at a time calls into a core. Calls may let simulated time pass (pci wait), and
- * interrupts are handled inside that; the event call-back runs there and must not call into the core.
+ * The core knows the device only through S1 (bindery/pci.h) and serves S2 (bindery/uctx.h). It has
+ * no global state: any number of cores may live in one process. One thread at a time calls into a
+ * core. Calls may let simulated time pass (pci wait), and interrupts are handled inside that; the
+ * event call-back runs there and must not call into the core.
  *
  * All functions return 0 or a negative errno unless said otherwise.
  */
@@ -37,43 +38,50 @@ struct bdy_core_cfg {
     uint8_t comp_vectors;      /**< event queues for completions, 1 to 7; 0: 1 */
 };
 
-/** A completion or asynchronous event of a context. Called from inside a pci wait or BAR read: must not call the core. */
+/** A completion or asynchronous event of a context. Called from inside a pci wait or BAR read: must
+ * not call the core. */
 typedef void (*bdy_core_event_fn)(void *arg, const struct bdy_u_event *event);
 
 /**
  * Probe the device: reset, identity, MSI-X table, command queue, event queues, INIT_HCA.
- * -EINVAL cfg, -ENODEV not a Bindery or another ABI version, -ENOMEM, -EIO dead, -ETIMEDOUT no answer.
+ * -EINVAL cfg, -ENODEV not a Bindery or another ABI version, -ENOMEM, -EIO dead, -ETIMEDOUT no
+ * answer.
  */
 int bdy_core_open(struct bdy_pci *pci, const struct bdy_core_cfg *cfg, struct bdy_core **out);
 
-/** Close every context that is left, tear the device down, free all. A dead device is no hindrance. */
+/** Close every context that is left, tear the device down, free all. A dead device is no hindrance.
+ */
 void bdy_core_close(struct bdy_core *core);
 
 /** 1 once the device has failed; every call but the closing ones then gives -EIO. */
 int bdy_core_dead(const struct bdy_core *core);
 
 /**
- * Serve BDY_U_OPEN: a new context with a UAR page of its own. `as` is whose memory its regions name; it must outlive the context.
- * -EINVAL abi or reserved field, -ENOSPC no UAR page left, -ENOMEM, -EIO.
+ * Serve BDY_U_OPEN: a new context with a UAR page of its own. `as` is whose memory its regions
+ * name; it must outlive the context. -EINVAL abi or reserved field, -ENOSPC no UAR page left,
+ * -ENOMEM, -EIO.
  */
-int bdy_core_uctx_open(struct bdy_core *core, struct bdy_aspace *as, bdy_core_event_fn event, void *arg,
-                       const struct bdy_u_open_in *in, struct bdy_u_open_out *out,
+int bdy_core_uctx_open(struct bdy_core *core, struct bdy_aspace *as, bdy_core_event_fn event,
+                       void *arg, const struct bdy_u_open_in *in, struct bdy_u_open_out *out,
                        struct bdy_uctx **uctx);
 
-/** Destroy all that the context owns, and the context. This is also what to do when its process has died (H5). */
+/** Destroy all that the context owns, and the context. This is also what to do when its process has
+ * died (H5). */
 void bdy_core_uctx_close(struct bdy_uctx *uctx);
 
 /**
- * Serve one S2 call. `in_len` and `out_len` must be what uctx.h says for `op`. `rings` gets the buffers that the caller shall
- * share with the client (CREATE_CQ, CREATE_QP), else NULLs; they belong to the object and live until it is destroyed.
- * -EOPNOTSUPP unknown op or a kind of object that the device lacks, -ENOENT unknown, freed or foreign handle on destroy and dealloc,
- * -EINVAL elsewhere (N1), -EBUSY still in use (N2, L3), -ENOMEM a table is full (N3), -EFAULT memory to register is not
- * there (H25), -EIO dead device.
+ * Serve one S2 call. `in_len` and `out_len` must be what uctx.h says for `op`. `rings` gets the
+ * buffers that the caller shall share with the client (CREATE_CQ, CREATE_QP), else NULLs; they
+ * belong to the object and live until it is destroyed. -EOPNOTSUPP unknown op or a kind of object
+ * that the device lacks, -ENOENT unknown, freed or foreign handle on destroy and dealloc, -EINVAL
+ * elsewhere (N1), -EBUSY still in use (N2, L3), -ENOMEM a table is full (N3), -EFAULT memory to
+ * register is not there (H25), -EIO dead device.
  */
 int bdy_core_call(struct bdy_uctx *uctx, uint32_t op, const void *in, size_t in_len, void *out,
                   size_t out_len, struct bdy_dma_buf *rings[2]);
 
-/** Write a doorbell of the context's UAR page: `offset` within the page, 8-byte aligned, else -EINVAL. -EIO. */
+/** Write a doorbell of the context's UAR page: `offset` within the page, 8-byte aligned, else
+ * -EINVAL. -EIO. */
 int bdy_core_doorbell(struct bdy_uctx *uctx, uint32_t offset, uint64_t value);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event queues: [0] commands and asynchronous events, the others completions. Queue n raises MSI-X vector n.
+// Event queues: [0] commands and asynchronous events, the others completions. Queue n raises MSI-X
+// vector n.
 #include "priv.h"
 
 void event_to(struct bdy_uctx *uctx, uint64_t user_handle, uint32_t type, uint32_t channel)
@@ -97,7 +98,8 @@ static const uint64_t *next_entry(const struct eq *eq)
     return bdy_eqe_get_phase(last) == !(eq->ci >> CORE_EQ_LOG & 1u) ? eqe : NULL;
 }
 
-/** Take every entry that is there, then arm: the device raises again for what comes, or has come, beyond. */
+/** Take every entry that is there, then arm: the device raises again for what comes, or has come,
+ * beyond. */
 void eq_poll(struct bdy_core *core, struct eq *eq)
 {
     const uint64_t *eqe;

@@ -25,17 +25,18 @@ static bool fits(uint64_t start, uint64_t bytes)
 static bool request_ok(const struct bdy_core *core, const struct bdy_u_reg_mr_in *in)
 {
     const uint32_t writes = V_ACCESS_REMOTE_WRITE | V_ACCESS_REMOTE_ATOMIC;
-    return (in->access & ~(MR_BITS | V_ACCESS_OPTIONAL)) == 0 &&                    // M2
-           (!(in->access & writes) || (in->access & V_ACCESS_LOCAL_WRITE)) &&       // M1
-           in->bytes <= core->limits.max_mr_size &&                                 // M4
-           fits(in->va, in->bytes) &&                                               // M5
+    return (in->access & ~(MR_BITS | V_ACCESS_OPTIONAL)) == 0 &&              // M2
+           (!(in->access & writes) || (in->access & V_ACCESS_LOCAL_WRITE)) && // M1
+           in->bytes <= core->limits.max_mr_size &&                           // M4
+           fits(in->va, in->bytes) &&                                         // M5
            ((in->access & V_ACCESS_ZERO_BASED) || fits(in->iova, in->bytes));
 }
 
 static int map_memory(struct mr *mr, const struct bdy_u_reg_mr_in *in)
 {
     struct bdy_pci *pci = mr->obj.uctx->core->pci;
-    unsigned dir = BDY_DMA_TO_DEVICE | (in->access & V_ACCESS_LOCAL_WRITE ? BDY_DMA_FROM_DEVICE : 0u);
+    unsigned dir =
+        BDY_DMA_TO_DEVICE | (in->access & V_ACCESS_LOCAL_WRITE ? BDY_DMA_FROM_DEVICE : 0u);
     if (in->bytes == 0) {
         return 0;
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the IOMMU's scrambled frames to the page list of a region: the largest page size that describes the range.
+// From the IOMMU's scrambled frames to the page list of a region: the largest page size that
+// describes the range.
 //
-// Frames that follow each other on the bus are one run. Within the range, a page may only end where a run ends if that place
-// is a page line, and only begin where a run begins likewise; the outer ends of the first and last run are free, as the region's
-// bounds keep every access inside. So the page size is the lowest bit set in any inner end.
+// Frames that follow each other on the bus are one run. Within the range, a page may only end where
+// a run ends if that place is a page line, and only begin where a run begins likewise; the outer
+// ends of the first and last run are free, as the region's bounds keep every access inside. So the
+// page size is the lowest bit set in any inner end.
 #include "priv.h"
 
 #define LOG_PS_MAX 30u
@@ -52,7 +54,8 @@ int mtt_plan(const struct bdy_dma_map *map, uint64_t bytes, struct mtt_plan *pla
     return 0;
 }
 
-void mtt_walk_start(struct mtt_walk *walk, const struct bdy_dma_map *map, const struct mtt_plan *plan)
+void mtt_walk_start(struct mtt_walk *walk, const struct bdy_dma_map *map,
+                    const struct mtt_plan *plan)
 {
     *walk = (struct mtt_walk){.map = map, .page_size = UINT64_C(1) << plan->log_ps};
     take_run(map, &walk->next, &walk->page, &walk->end);

@@ -24,8 +24,7 @@ int u_alloc_mw(struct bdy_uctx *uctx, const struct bdy_u_alloc_mw_in *in, struct
     }
     uctx->core->nmw++;
     mw->key = (uint32_t)cmd.out0;
-    *out = (struct bdy_u_key_out){
-        .handle = mw->obj.handle, .key = mw->key, .st = BDY_MPT_ST_FREE};
+    *out = (struct bdy_u_key_out){.handle = mw->obj.handle, .key = mw->key, .st = BDY_MPT_ST_FREE};
     return 0;
 
 remove:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects and their handles (N1). A handle names index and use count, so a freed or foreign one is never taken for another.
+// Objects and their handles (N1). A handle names index and use count, so a freed or foreign one is
+// never taken for another.
 #include "priv.h"
 
 #define INDEX_BITS 20u

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * @file os.h  All that the core asks of its surroundings besides S1. driver/os has one for a hosted C library.
+ * @file os.h  All that the core asks of its surroundings besides S1. driver/os has one for a hosted
+ * C library.
  *
  * Waiting is not here: it is pci->ops->wait, in simulated time.
  */

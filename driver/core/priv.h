@@ -79,7 +79,8 @@ struct eq {
     struct bdy_dma_buf ring;
 };
 
-/** Handles of all contexts: {12 bits of use count, 20 bits of index + 1}; a freed or foreign one does not match. */
+/** Handles of all contexts: {12 bits of use count, 20 bits of index + 1}; a freed or foreign one
+ * does not match. */
 struct handle_slot {
     struct obj *obj;
     uint32_t uses;
@@ -151,7 +152,8 @@ void core_die(struct bdy_core *core, const char *why);
 /* cmd.c */
 int cmd_setup(struct bdy_core *core);
 void cmd_free(struct bdy_core *core);
-/** Run a command and wait for its end. 0, or the errno of its status; -EIO when the device has failed. */
+/** Run a command and wait for its end. 0, or the errno of its status; -EIO when the device has
+ * failed. */
 int cmd_run(struct bdy_core *core, struct cmd *cmd);
 /** A command without mailboxes. */
 int cmd_simple(struct bdy_core *core, enum bdy_cmd_op op, uint32_t uctx, uint64_t in0);
@@ -191,7 +193,8 @@ int u_alloc_pd(struct bdy_uctx *uctx, struct bdy_u_handle *out);
 int u_dealloc_pd(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
 int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy_u_key_out *out);
 int u_dereg_mr(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
-int u_alloc_mw(struct bdy_uctx *uctx, const struct bdy_u_alloc_mw_in *in, struct bdy_u_key_out *out);
+int u_alloc_mw(struct bdy_uctx *uctx, const struct bdy_u_alloc_mw_in *in,
+               struct bdy_u_key_out *out);
 int u_dealloc_mw(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
 int u_query_mw(struct bdy_uctx *uctx, const struct bdy_u_handle *in, struct bdy_u_key_out *out);
 int u_create_channel(struct bdy_uctx *uctx, struct bdy_u_handle *out);
@@ -205,8 +208,8 @@ int u_modify_qp(struct bdy_uctx *uctx, const struct bdy_u_modify_qp_in *in);
 int u_query_qp(struct bdy_uctx *uctx, const struct bdy_u_handle *in, struct bdy_u_qp_attr *out);
 int u_destroy_qp(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
 
-/* What a destroy does once its object is found, also used when a context dies: the device's part, then the host's.
- * With `force` the host's part is done whatever the device says. */
+/* What a destroy does once its object is found, also used when a context dies: the device's part,
+ * then the host's. With `force` the host's part is done whatever the device says. */
 int pd_destroy(struct pd *pd, bool force);
 int mr_destroy(struct mr *mr, bool force);
 int mw_destroy(struct mw *mw, bool force);

@@ -32,7 +32,8 @@ static void put_big_endian(uint8_t *to, uint64_t value)
     }
 }
 
-/** GID 0 is link-local from the GUID, GID 1 an IPv4-mapped 10.0.x.y from the LID, the last one stays empty. */
+/** GID 0 is link-local from the GUID, GID 1 an IPv4-mapped 10.0.x.y from the LID, the last one
+ * stays empty. */
 static void make_gids(struct bdy_core *core)
 {
     put_big_endian(&core->gid[0][0], UINT64_C(0xfe80) << 48);
@@ -87,7 +88,8 @@ static int init_hca(struct bdy_core *core)
     return rc;
 }
 
-/** Keys are shared half and half between regions and windows, so that either number can always be reached (N3). */
+/** Keys are shared half and half between regions and windows, so that either number can always be
+ * reached (N3). */
 static int query_hca(struct bdy_core *core)
 {
     struct cmd cmd = {.op = BDY_CMD_OP_QUERY_HCA, .out_len = BDY_QUERY_HCA_OUT_BYTES};
@@ -119,7 +121,8 @@ static int read_capabilities(struct bdy_core *core)
     if (rc != 0) {
         return rc;
     }
-    core->limits.uars = (uint32_t)bdy_field_get(cap, BDY_REG_BAR_CAP_UARS_LSB, BDY_REG_BAR_CAP_UARS_W);
+    core->limits.uars =
+        (uint32_t)bdy_field_get(cap, BDY_REG_BAR_CAP_UARS_LSB, BDY_REG_BAR_CAP_UARS_W);
     uint32_t eqs = 1u << bdy_field_get(cap, BDY_REG_BAR_CAP_LOG_EQS_LSB, 5);
     bool fits = core->limits.uars >= 2u && core->limits.uars <= BDY_UAR_COUNT && core->neqs <= eqs;
     return fits ? 0 : -ENODEV;
@@ -156,7 +159,8 @@ static void fill_cfg(struct bdy_core *core, const struct bdy_core_cfg *cfg)
     core->neqs = 1u + (cfg->comp_vectors ? cfg->comp_vectors : 1u);
 }
 
-/** Undo bring_up as far as it got. No memory is given back before the device has lost its hold on the bus. */
+/** Undo bring_up as far as it got. No memory is given back before the device has lost its hold on
+ * the bus. */
 static void tear_down(struct bdy_core *core)
 {
     eq_stop(core);

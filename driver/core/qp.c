@@ -12,7 +12,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/** Slots of the longest send WQE with that many SGEs, or that many bytes of inline data in their place. */
+/** Slots of the longest send WQE with that many SGEs, or that many bytes of inline data in their
+ * place. */
 static uint32_t send_slots(uint32_t sges, uint32_t inline_bytes)
 {
     uint32_t body = BDY_SGE_BYTES * sges > inline_bytes ? BDY_SGE_BYTES * sges : inline_bytes;

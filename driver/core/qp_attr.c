@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// modify_qp and query_qp. Firmware keeps the state table (N5); here verbs attributes become a context image, and values that a
-// field of the image would cut are refused.
+// modify_qp and query_qp. Firmware keeps the state table (N5); here verbs attributes become a
+// context image, and values that a field of the image would cut are refused.
 #include "priv.h"
 
 #define HALF1 BDY_QP_CTX0_WORDS
@@ -29,8 +29,7 @@ static bool path_ok(const struct bdy_core *core, const struct bdy_u_qp_attr *a)
 static bool attr_ok(const struct bdy_core *core, const struct bdy_u_qp_attr *a)
 {
     uint32_t m = a->mask;
-    return !(m & ~(uint32_t)V_ATTR_ALL) && 
-           !((m & V_ATTR_STATE) && a->qp_state > BDY_QP_ST_ERR) &&
+    return !(m & ~(uint32_t)V_ATTR_ALL) && !((m & V_ATTR_STATE) && a->qp_state > BDY_QP_ST_ERR) &&
            !((m & V_ATTR_CUR_STATE) && a->cur_qp_state > BDY_QP_ST_ERR) &&
            !((m & V_ATTR_SQD_NOTIFY) && a->en_sqd_async > 1u) &&
            !((m & V_ATTR_ACCESS) && (a->access & ~(uint32_t)QP_BITS)) &&

@@ -36,8 +36,8 @@ static int open_locked(struct bdy_core *core, struct bdy_uctx **uctx)
     return 0;
 }
 
-int bdy_core_uctx_open(struct bdy_core *core, struct bdy_aspace *as, bdy_core_event_fn event, void *arg,
-                       const struct bdy_u_open_in *in, struct bdy_u_open_out *out,
+int bdy_core_uctx_open(struct bdy_core *core, struct bdy_aspace *as, bdy_core_event_fn event,
+                       void *arg, const struct bdy_u_open_in *in, struct bdy_u_open_out *out,
                        struct bdy_uctx **uctx)
 {
     if (in->abi != BDY_UCTX_ABI || in->rsvd != 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file verbs_abi.h  Numbers of the verbs interface that S2 carries; the core includes nothing of libibverbs. */
+/** @file verbs_abi.h  Numbers of the verbs interface that S2 carries; the core includes nothing of
+ * libibverbs. */
 #ifndef BDY_CORE_VERBS_ABI_H
 #define BDY_CORE_VERBS_ABI_H
 
@@ -13,7 +14,12 @@ enum v_access {
 };
 #define V_ACCESS_OPTIONAL 0x3ff00000u /**< bits 20-29: hints, ignored (M2) */
 
-enum v_cap { V_CAP_SYS_IMAGE_GUID = 1 << 11, V_CAP_RC_RNR_NAK_GEN = 1 << 12, V_CAP_MW = 1 << 17, V_CAP_MW_2B = 1 << 24 };
+enum v_cap {
+    V_CAP_SYS_IMAGE_GUID = 1 << 11,
+    V_CAP_RC_RNR_NAK_GEN = 1 << 12,
+    V_CAP_MW = 1 << 17,
+    V_CAP_MW_2B = 1 << 24
+};
 
 enum v_event {
     V_EVENT_CQ_ERR = 0,
@@ -25,7 +31,13 @@ enum v_event {
     V_EVENT_DEVICE_FATAL = 8
 };
 
-enum v_qp_type { V_QPT_RC = 2, V_QPT_UC = 3, V_QPT_UD = 4, V_QPT_XRC_SEND = 9, V_QPT_XRC_RECV = 10 };
+enum v_qp_type {
+    V_QPT_RC = 2,
+    V_QPT_UC = 3,
+    V_QPT_UD = 4,
+    V_QPT_XRC_SEND = 9,
+    V_QPT_XRC_RECV = 10
+};
 
 enum v_attr {
     V_ATTR_STATE = 1 << 0,
@@ -49,7 +61,13 @@ enum v_attr {
     V_ATTR_ALL = 0x1fffff
 };
 
-enum v_port { V_PORT_ACTIVE = 4, V_PHYS_LINK_UP = 5, V_LINK_LAYER_IB = 1, V_WIDTH_4X = 2, V_SPEED_EDR = 32 };
+enum v_port {
+    V_PORT_ACTIVE = 4,
+    V_PHYS_LINK_UP = 5,
+    V_LINK_LAYER_IB = 1,
+    V_WIDTH_4X = 2,
+    V_SPEED_EDR = 32
+};
 
 #define V_MTU_4096 5u
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// S1 over a device that is firmware itself, compiled for the host, on the model of its peripherals. Bus addresses are scrambled; what
-// is not mapped cannot be reached. Time passes only in wait and BAR reads.
+// S1 over a device that is firmware itself, compiled for the host, on the model of its peripherals.
+// Bus addresses are scrambled; what is not mapped cannot be reached. Time passes only in wait and
+// BAR reads.
 #ifndef FAKE_PCI_H
 #define FAKE_PCI_H
 
@@ -32,9 +33,11 @@ class FakePci
         model_->memory = Memory;
         model_->event = Event;
         model_->arg = this;
-        bar_[BDY_REG_BAR_ID_OFFSET] = BDY_DEV_MAGIC | uint64_t{BDY_ABI_VERSION} << 32 | uint64_t{3} << 48;
-        bar_[BDY_REG_BAR_CAP_OFFSET] = BDY_LOG_KEYS | BDY_LOG_MTT << 8 | BDY_LOG_QPS << 16 | BDY_LOG_CQS << 24 |
-                                       uint64_t{BDY_LOG_EQS} << 32 | uint64_t{BDY_UAR_COUNT} << 40;
+        bar_[BDY_REG_BAR_ID_OFFSET] =
+            BDY_DEV_MAGIC | uint64_t{BDY_ABI_VERSION} << 32 | uint64_t{3} << 48;
+        bar_[BDY_REG_BAR_CAP_OFFSET] = BDY_LOG_KEYS | BDY_LOG_MTT << 8 | BDY_LOG_QPS << 16 |
+                                       BDY_LOG_CQS << 24 | uint64_t{BDY_LOG_EQS} << 32 |
+                                       uint64_t{BDY_UAR_COUNT} << 40;
     }
 
     ~FakePci()
@@ -85,16 +88,17 @@ class FakePci
     };
 
     // What a test may turn.
-    bool hang = false;                    // firmware no longer runs
-    bool deaf = false;                    // interrupts are lost
-    int dma_alloc_fails_after = 0;        // the n-th allocation from now
-    int map_error = 0;                    // dma_map's next answer
-    int bar_error = 0;                    // every BAR access
-    std::vector<uint64_t> frames;         // sizes of the frames that dma_map hands out, in turn; empty: 4096
-    std::function<uint64_t(size_t)> bus;  // bus address of the n-th frame; empty: scrambled
+    bool hang = false;             // firmware no longer runs
+    bool deaf = false;             // interrupts are lost
+    int dma_alloc_fails_after = 0; // the n-th allocation from now
+    int map_error = 0;             // dma_map's next answer
+    int bar_error = 0;             // every BAR access
+    std::vector<uint64_t>
+        frames; // sizes of the frames that dma_map hands out, in turn; empty: 4096
+    std::function<uint64_t(size_t)> bus; // bus address of the n-th frame; empty: scrambled
 
-    std::map<uint32_t, uint64_t> bar_;    // BAR registers as last written
-    std::vector<Write> doorbells;         // writes to UAR pages
+    std::map<uint32_t, uint64_t> bar_;                    // BAR registers as last written
+    std::vector<Write> doorbells;                         // writes to UAR pages
     std::vector<std::pair<uint64_t, unsigned>> map_calls; // bytes, direction
     uint64_t now_ = 0;
     unsigned resets = 0;
@@ -151,7 +155,8 @@ class FakePci
             f->model_->cmdq_log = value & 15;
         } else if (offset == BDY_REG_BAR_CMDQ_DB_OFFSET) {
             f->model_->pi = static_cast<uint16_t>(value);
-        } else if (offset >= BDY_REG_BAR_EQ_DB_OFFSET && offset < BDY_REG_BAR_EQ_DB_OFFSET + 8 * FW_EQS) {
+        } else if (offset >= BDY_REG_BAR_EQ_DB_OFFSET &&
+                   offset < BDY_REG_BAR_EQ_DB_OFFSET + 8 * FW_EQS) {
             Eq &eq = f->eqs_[(offset - BDY_REG_BAR_EQ_DB_OFFSET) / 8];
             eq.ci = static_cast<uint32_t>(value);
             eq.armed = value >> 32 & 1;
@@ -188,7 +193,8 @@ class FakePci
         buf->cpu = nullptr;
     }
 
-    static int DmaMap(bdy_pci *pci, bdy_aspace *, uint64_t va, uint64_t bytes, unsigned dir, bdy_dma_map *out)
+    static int DmaMap(bdy_pci *pci, bdy_aspace *, uint64_t va, uint64_t bytes, unsigned dir,
+                      bdy_dma_map *out)
     {
         FakePci *f = Self(pci);
         EXPECT_GT(bytes, 0u);
@@ -196,7 +202,8 @@ class FakePci
         if (f->map_error) {
             return std::exchange(f->map_error, 0);
         }
-        // Frames begin where the range's first one, of the first size, lies aligned in the address space.
+        // Frames begin where the range's first one, of the first size, lies aligned in the address
+        // space.
         uint64_t size = f->Frame(0);
         uint64_t offset = va % size;
         std::vector<bdy_dma_page> pages;

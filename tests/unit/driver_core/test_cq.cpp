@@ -38,8 +38,9 @@ TEST_F(CoreCq, N3_SizesAreRoundedUpAndBounded)
         EXPECT_GE(rings[0]->bytes, uint64_t{out.cqe} * BDY_CQE_BYTES);
     }
     EXPECT_EQ(user_.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{1, 0, 0, 0, 0}, &out, rings), -EINVAL);
-    EXPECT_EQ(user_.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{1, attr.max_cqe + 1, 0, 0, 0}, &out, rings),
-              -EINVAL);
+    EXPECT_EQ(
+        user_.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{1, attr.max_cqe + 1, 0, 0, 0}, &out, rings),
+        -EINVAL);
     EXPECT_EQ(rings[0], nullptr);
     EXPECT_EQ(user_.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{1, 4, 0, 1, 0}, &out, rings), -EINVAL);
 }

@@ -20,10 +20,12 @@ class CoreMr : public Core
         pd_ = user_.Pd();
     }
 
-    int Reg(uint64_t va, uint64_t bytes, uint64_t iova, uint32_t access, bdy_u_key_out *out = nullptr)
+    int Reg(uint64_t va, uint64_t bytes, uint64_t iova, uint32_t access,
+            bdy_u_key_out *out = nullptr)
     {
         bdy_u_key_out local{};
-        return user_.Call(BDY_U_REG_MR, bdy_u_reg_mr_in{va, bytes, iova, pd_, access}, out ? out : &local);
+        return user_.Call(BDY_U_REG_MR, bdy_u_reg_mr_in{va, bytes, iova, pd_, access},
+                          out ? out : &local);
     }
 
     const uint64_t *Entry(uint32_t key)
@@ -31,7 +33,8 @@ class CoreMr : public Core
         return Model()->mpt[key >> 12];
     }
 
-    /** The bus address that the device's tables give for an address of the region, as the hardware computes it. */
+    /** The bus address that the device's tables give for an address of the region, as the hardware
+     * computes it. */
     uint64_t Translate(uint32_t key, uint64_t address)
     {
         const uint64_t *e = Entry(key);
@@ -67,7 +70,8 @@ TEST_F(CoreMr, M1_WritesNeedLocalWrite)
     for (uint32_t access = 0; access < 64; access++) {
         bool writes = access & (V_ACCESS_REMOTE_WRITE | V_ACCESS_REMOTE_ATOMIC);
         int want = writes && !(access & V_ACCESS_LOCAL_WRITE) ? -EINVAL : 0;
-        EXPECT_EQ(Reg(0x1000, 4096, access & V_ACCESS_ZERO_BASED ? 0 : 0x1000, access), want) << access;
+        EXPECT_EQ(Reg(0x1000, 4096, access & V_ACCESS_ZERO_BASED ? 0 : 0x1000, access), want)
+            << access;
     }
 }
 
@@ -97,7 +101,8 @@ TEST_F(CoreMr, M4_LongerThanPromisedIsRefusedAndTheLongestWorks)
     ASSERT_EQ(user_.Get(BDY_U_QUERY_DEVICE, &attr), 0);
     bdy_u_key_out out{};
     EXPECT_EQ(Reg(0x1fff, attr.max_mr_size + 1, 0x1fff, 0), -EINVAL);
-    ASSERT_EQ(Reg(0x1fff, attr.max_mr_size, 0x1fff, 0, &out), 0) << "in 4 KiB frames, off a page line";
+    ASSERT_EQ(Reg(0x1fff, attr.max_mr_size, 0x1fff, 0, &out), 0)
+        << "in 4 KiB frames, off a page line";
     EXPECT_EQ(Translate(out.key, 0x1fff) & 4095, 4095u);
     EXPECT_EQ(user_.Handle(BDY_U_DEREG_MR, out.handle), 0);
     EXPECT_EQ(Reg(0, ~uint64_t{0}, 0, 0), -EINVAL);
@@ -145,7 +150,8 @@ TEST_F(CoreMr, H25_MemoryThatIsNotThereIsEfaultAndLeavesNothing)
 TEST_F(CoreMr, N4_ARefusalOfTheDeviceLeavesNothing)
 {
     size_t held = pci_.Held();
-    for (unsigned step : {1u, 2u, 600u, 1030u}) { // reserve, a page, a page of the second mailbox, of the third
+    for (unsigned step :
+         {1u, 2u, 600u, 1030u}) { // reserve, a page, a page of the second mailbox, of the third
         Model()->refuse_after = step;
         Model()->refuse_rule = BDY_RULE_H2;
         EXPECT_EQ(Reg(0x1000, 4096 * 1100, 0x1000, 0), -EINVAL) << step;
@@ -267,7 +273,8 @@ TEST_F(CoreMr, EveryMixOfFramesAndAlignmentsTranslatesRight)
         }
         for (uint64_t o : probes) {
             if (o < bytes) {
-                ASSERT_EQ(Translate(out.key, iova + o), expect(o)) << "round " << round << " offset " << o;
+                ASSERT_EQ(Translate(out.key, iova + o), expect(o))
+                    << "round " << round << " offset " << o;
             }
         }
         ASSERT_EQ(user_.Handle(BDY_U_DEREG_MR, out.handle), 0);
@@ -295,14 +302,21 @@ TEST(CoreMtt, PicksTheLargestPageThatFits)
         // a large frame split for a small one beside it
         {{{8 * M, 2 * M}, {32 * M + 4 * K, 4 * K}}, 0, 2 * M + 1, false, 12, 513, 0},
         // the first run only ends, the last only begins: their outer ends do not matter
-        {{{8 * M - 4 * K, 4 * K}, {32 * M, 2 * M}}, 7, 4 * K - 7 + 2 * M, false, 23, 2, 8 * M - 4 * K + 7},
+        {{{8 * M - 4 * K, 4 * K}, {32 * M, 2 * M}},
+         7,
+         4 * K - 7 + 2 * M,
+         false,
+         23,
+         2,
+         8 * M - 4 * K + 7},
         {{{8 * M, 2 * M}, {32 * M, 4 * K}}, 2 * M - 1, 2, false, 21, 2, 2 * M - 1},
         {{{4 * G, G}, {16 * G, G}}, 0, 2 * G, false, 30, 2, 0},
     };
     for (const Case &c : cases) {
         std::vector<bdy_dma_page> pages = c.pages;
         bdy_dma_map map{pages.data(), pages.size(), c.offset, nullptr};
-        struct mtt_plan plan {};
+        struct mtt_plan plan {
+        };
         ASSERT_EQ(mtt_plan(&map, c.bytes, &plan), 0);
         EXPECT_EQ(plan.direct, c.direct);
         EXPECT_EQ(plan.log_ps, c.log_ps);

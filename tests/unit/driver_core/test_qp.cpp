@@ -10,8 +10,8 @@ namespace
 constexpr uint32_t kInit = V_ATTR_STATE | V_ATTR_PKEY_INDEX | V_ATTR_PORT | V_ATTR_ACCESS;
 constexpr uint32_t kRtr = V_ATTR_STATE | V_ATTR_AV | V_ATTR_MTU | V_ATTR_DEST_QPN | V_ATTR_RQ_PSN |
                           V_ATTR_MAX_DEST_RD | V_ATTR_MIN_RNR;
-constexpr uint32_t kRts = V_ATTR_STATE | V_ATTR_TIMEOUT | V_ATTR_RETRY_CNT | V_ATTR_RNR_RETRY | V_ATTR_SQ_PSN |
-                          V_ATTR_MAX_RD;
+constexpr uint32_t kRts = V_ATTR_STATE | V_ATTR_TIMEOUT | V_ATTR_RETRY_CNT | V_ATTR_RNR_RETRY |
+                          V_ATTR_SQ_PSN | V_ATTR_MAX_RD;
 
 class CoreQp : public Core
 {
@@ -110,11 +110,12 @@ TEST_F(CoreQp, N3_OneMoreThanAnyLimitIsRefused)
 {
     bdy_u_device_attr attr{};
     ASSERT_EQ(user_.Get(BDY_U_QUERY_DEVICE, &attr), 0);
-    uint32_t bdy_u_create_qp_in::*const fields[] = {&bdy_u_create_qp_in::max_send_wr, &bdy_u_create_qp_in::max_recv_wr,
-                                                    &bdy_u_create_qp_in::max_send_sge,
-                                                    &bdy_u_create_qp_in::max_recv_sge,
-                                                    &bdy_u_create_qp_in::max_inline, &bdy_u_create_qp_in::sig_all};
-    const uint32_t limits[] = {attr.max_qp_wr, attr.max_qp_wr, attr.max_sge, attr.max_sge, attr.max_inline, 1};
+    uint32_t bdy_u_create_qp_in::*const fields[] = {
+        &bdy_u_create_qp_in::max_send_wr,  &bdy_u_create_qp_in::max_recv_wr,
+        &bdy_u_create_qp_in::max_send_sge, &bdy_u_create_qp_in::max_recv_sge,
+        &bdy_u_create_qp_in::max_inline,   &bdy_u_create_qp_in::sig_all};
+    const uint32_t limits[] = {attr.max_qp_wr, attr.max_qp_wr,  attr.max_sge,
+                               attr.max_sge,   attr.max_inline, 1};
     bdy_u_create_qp_out out{};
     for (int i = 0; i < 6; i++) {
         for (uint32_t value : {limits[i] + 1, 0xffffffffu}) {
@@ -131,7 +132,8 @@ TEST_F(CoreQp, TypesThatAreNotOfferedSaySo)
     for (uint32_t type = 0; type < 300; type++) {
         auto in = User::QpIn(pd_, cq_, cq_);
         in.qp_type = type;
-        bool known = type == V_QPT_UC || type == V_QPT_UD || type == V_QPT_XRC_SEND || type == V_QPT_XRC_RECV;
+        bool known = type == V_QPT_UC || type == V_QPT_UD || type == V_QPT_XRC_SEND ||
+                     type == V_QPT_XRC_RECV;
         if (type != V_QPT_RC) {
             EXPECT_EQ(user_.Call(BDY_U_CREATE_QP, in, &out), known ? -EOPNOTSUPP : -EINVAL) << type;
         }

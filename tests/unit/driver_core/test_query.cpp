@@ -9,7 +9,8 @@ TEST_F(CoreQuery, V1_V2_CapabilitiesAreThoseThatWork)
 {
     bdy_u_device_attr a{};
     ASSERT_EQ(user_.Get(BDY_U_QUERY_DEVICE, &a), 0);
-    EXPECT_EQ(a.device_cap_flags & (1u << 17 | 1u << 24), 1u << 17 | 1u << 24) << "windows of types 1 and 2B";
+    EXPECT_EQ(a.device_cap_flags & (1u << 17 | 1u << 24), 1u << 17 | 1u << 24)
+        << "windows of types 1 and 2B";
     EXPECT_EQ(a.device_cap_flags & (1u << 21), 0u) << "no memory management extensions yet";
     EXPECT_EQ(a.device_cap_flags & (1u << 23), 0u) << "never 2A and 2B";
     EXPECT_EQ(a.atomic_cap, 0u);

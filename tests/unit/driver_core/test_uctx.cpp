@@ -87,7 +87,8 @@ TEST_F(CoreUctx, UnknownCallsAndWrongSizesAreRefused)
         EXPECT_EQ(bdy_core_call(user_.uctx, op, buf, 0, buf, 1, nullptr), -EINVAL) << op;
     }
     EXPECT_EQ(bdy_core_call(user_.uctx, BDY_U_ALLOC_PD, nullptr, 0, nullptr, 8, nullptr), -EINVAL);
-    EXPECT_EQ(bdy_core_call(user_.uctx, BDY_U_DEALLOC_PD, nullptr, 8, nullptr, 0, nullptr), -EINVAL);
+    EXPECT_EQ(bdy_core_call(user_.uctx, BDY_U_DEALLOC_PD, nullptr, 8, nullptr, 0, nullptr),
+              -EINVAL);
 }
 
 TEST_F(CoreUctx, ReservedFieldsAreRefused)
@@ -110,8 +111,8 @@ TEST_F(CoreUctx, N1_UnknownFreedForeignAndMixedUpHandles)
     uint32_t pd = user_.Pd(), channel = user_.Channel(), cq = user_.Cq().handle;
     uint32_t mr = user_.Mr(pd).handle, mw = user_.Mw(pd).handle, qp = user_.Qp(pd, cq).handle;
     const std::vector<std::pair<uint32_t, uint32_t>> all = {
-        {BDY_U_DEALLOC_PD, pd}, {BDY_U_DEREG_MR, mr},  {BDY_U_DEALLOC_MW, mw}, {BDY_U_DESTROY_CHANNEL, channel},
-        {BDY_U_DESTROY_CQ, cq}, {BDY_U_DESTROY_QP, qp}};
+        {BDY_U_DEALLOC_PD, pd},           {BDY_U_DEREG_MR, mr},   {BDY_U_DEALLOC_MW, mw},
+        {BDY_U_DESTROY_CHANNEL, channel}, {BDY_U_DESTROY_CQ, cq}, {BDY_U_DESTROY_QP, qp}};
     uint32_t ops = Model()->nops;
     for (auto [op, own] : all) {
         EXPECT_EQ(other.Handle(op, own), -ENOENT) << "foreign";
@@ -187,8 +188,12 @@ TEST_F(CoreUctx, H5_DeathKillsProtectionDomainsBeforeAnythingElse)
     EXPECT_EQ(list[0], BDY_PROT_OP_PD_KILL);
     EXPECT_EQ(list[1], BDY_PROT_OP_PD_KILL);
     // then queue pairs, windows, regions, each kind as a whole
-    auto first = [&](unsigned op) { return std::find(list.begin(), list.end(), op) - list.begin(); };
-    auto last = [&](unsigned op) { return list.rend() - std::find(list.rbegin(), list.rend(), op) - 1; };
+    auto first = [&](unsigned op) {
+        return std::find(list.begin(), list.end(), op) - list.begin();
+    };
+    auto last = [&](unsigned op) {
+        return list.rend() - std::find(list.rbegin(), list.rend(), op) - 1;
+    };
     EXPECT_LT(last(BDY_PROT_OP_QP_BUMP), first(BDY_PROT_OP_MW_FREE));
     EXPECT_LT(last(BDY_PROT_OP_MW_FREE), first(BDY_PROT_OP_MR_CLOSE));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with firmware and a driver's end of the command queue, for the tests of the command families.
+// A device with firmware and a driver's end of the command queue, for the tests of the command
+// families.
 #ifndef FW_TEST_H
 #define FW_TEST_H
 
@@ -123,7 +124,8 @@ class Device : public ::testing::Test
     uint64_t Ok(const Cmd &c)
     {
         Result r = Run(c);
-        EXPECT_EQ(r.status, BDY_CMD_ST_OK) << bdy_cmd_op_name(c.op) << ": " << bdy_cmd_st_name(r.status);
+        EXPECT_EQ(r.status, BDY_CMD_ST_OK)
+            << bdy_cmd_op_name(c.op) << ": " << bdy_cmd_st_name(r.status);
         return r.out0;
     }
 
@@ -189,7 +191,8 @@ class Device : public ::testing::Test
     }
 
     /** CREATE_MR's input for a direct region. */
-    static std::vector<uint64_t> DirectMr(uint32_t pd, uint64_t start = 0x10000, uint64_t len = 0x2000)
+    static std::vector<uint64_t> DirectMr(uint32_t pd, uint64_t start = 0x10000,
+                                          uint64_t len = 0x2000)
     {
         std::vector<uint64_t> w(BDY_CREATE_MR_IN_WORDS);
         bdy_create_mr_in_set_pd(w.data(), pd);

@@ -36,7 +36,8 @@ static bool image_ok(const uint64_t *b)
         return false;
     }
     if (bdy_mpt_entry_get_direct(b)) {
-        return pages == 0 && at <= UINT64_MAX - off && (len == 0 || at + off <= UINT64_MAX - (len - 1u));
+        return pages == 0 && at <= UINT64_MAX - off &&
+               (len == 0 || at + off <= UINT64_MAX - (len - 1u));
     }
     return log_ps >= 12 && log_ps <= 30 && at + pages <= FW_MTTS && off <= UINT64_MAX - len &&
            off + len <= pages << log_ps;
@@ -113,7 +114,8 @@ static enum bdy_rule mtt_write(struct mcu_model *m, const uint64_t *op)
         bdy_mpt_entry_get_st(e) != BDY_MPT_ST_FREE) {
         return BDY_RULE_H2;
     }
-    if ((bdy_mtt_entry_get_addr(op + 8) & ((UINT64_C(1) << bdy_mpt_entry_get_log_ps(e)) - 1u)) != 0 ||
+    if ((bdy_mtt_entry_get_addr(op + 8) & ((UINT64_C(1) << bdy_mpt_entry_get_log_ps(e)) - 1u)) !=
+            0 ||
         index < bdy_mpt_entry_get_base(e) ||
         index - bdy_mpt_entry_get_base(e) >= bdy_mpt_entry_get_npages(e) ||
         bdy_mtt_entry_get_owner(op + 8) != slot_of(key) || !bdy_mtt_entry_get_valid(op + 8)) {
@@ -326,7 +328,8 @@ static void start(struct mcu_model *m, enum mcu_engine engine, uint32_t ctrl)
 static uint32_t event_bits(struct mcu_model *m)
 {
     static const uint32_t bit[MCU_ENGINES] = {BDY_REG_MCU_EVENT_DMA_MASK, BDY_REG_MCU_EVENT_OP_MASK,
-                                              BDY_REG_MCU_EVENT_RD_MASK, BDY_REG_MCU_EVENT_EVT_MASK};
+                                              BDY_REG_MCU_EVENT_RD_MASK,
+                                              BDY_REG_MCU_EVENT_EVT_MASK};
     uint32_t bits = (uint16_t)(m->pi - m->ci) ? BDY_REG_MCU_EVENT_CMD_MASK : 0u;
     for (unsigned i = 0; i < MCU_ENGINES; i++) {
         if (m->busy[i] && m->left[i] == 0) {
@@ -463,8 +466,9 @@ void mmio_write32(struct fw *fw, uint32_t offset, uint32_t value)
 struct mcu_model *mcu_model_new(void)
 {
     struct mcu_model *m = calloc(1, sizeof *m);
-    m->cap = BDY_LOG_KEYS << BDY_REG_MCU_CAP_LOG_KEYS_LSB | BDY_LOG_MTT << BDY_REG_MCU_CAP_LOG_MTT_LSB |
-             BDY_LOG_QPS << BDY_REG_MCU_CAP_LOG_QPS_LSB | BDY_LOG_CQS << BDY_REG_MCU_CAP_LOG_CQS_LSB;
+    m->cap =
+        BDY_LOG_KEYS << BDY_REG_MCU_CAP_LOG_KEYS_LSB | BDY_LOG_MTT << BDY_REG_MCU_CAP_LOG_MTT_LSB |
+        BDY_LOG_QPS << BDY_REG_MCU_CAP_LOG_QPS_LSB | BDY_LOG_CQS << BDY_REG_MCU_CAP_LOG_CQS_LSB;
     return m;
 }
 

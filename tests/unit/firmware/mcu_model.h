@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * @file mcu_model.h  The embedded core's peripherals and a small bind pipeline, for firmware compiled for the host.
+ * @file mcu_model.h  The embedded core's peripherals and a small bind pipeline, for firmware
+ * compiled for the host.
  *
- * The model is strict: a use that the register page does not allow is counted in `faults` and told on stderr, so that a test that
- * ends with faults == 0 has also checked how firmware handles its hardware.
+ * The model is strict: a use that the register page does not allow is counted in `faults` and told
+ * on stderr, so that a test that ends with faults == 0 has also checked how firmware handles its
+ * hardware.
  */
 #ifndef MCU_MODEL_H
 #define MCU_MODEL_H
@@ -55,7 +57,8 @@ struct mcu_model {
     uint64_t (*ops)[BDY_PROT_OP_WORDS]; /**< every operation, in order */
     uint32_t nops, room;
 
-    unsigned refuse_after; /**< the n-th operation from now is refused with `refuse_rule`; 0: none */
+    unsigned
+        refuse_after; /**< the n-th operation from now is refused with `refuse_rule`; 0: none */
     uint32_t refuse_rule;
     unsigned dma_fail_after, rd_fail_after; /**< likewise; a bus error, a failed table read */
 

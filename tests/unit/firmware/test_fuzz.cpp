@@ -43,7 +43,8 @@ class FwFuzz : public Running
             in = CqCtx(random_() % 3);
             break;
         case BDY_CMD_OP_CREATE_MR:
-            in = random_() % 2 ? DirectMr(random_() % 8) : PagedMr(random_() % 8, 1 + random_() % 9, random_() % 9);
+            in = random_() % 2 ? DirectMr(random_() % 8)
+                               : PagedMr(random_() % 8, 1 + random_() % 9, random_() % 9);
             break;
         case BDY_CMD_OP_WRITE_MTT:
             in = Pages(Key(), random_() % 4, random_() % 5);
@@ -92,13 +93,15 @@ class FwFuzz : public Running
     uint32_t Op()
     {
         static const uint32_t known[] = {
-            BDY_CMD_OP_NOP,       BDY_CMD_OP_QUERY_HCA,  BDY_CMD_OP_INIT_HCA,   BDY_CMD_OP_ALLOC_PD,
-            BDY_CMD_OP_DEALLOC_PD, BDY_CMD_OP_PD_KILL,   BDY_CMD_OP_CREATE_MR,  BDY_CMD_OP_WRITE_MTT,
-            BDY_CMD_OP_OPEN_MR,   BDY_CMD_OP_DESTROY_MR, BDY_CMD_OP_ALLOC_MW,   BDY_CMD_OP_DEALLOC_MW,
-            BDY_CMD_OP_QUERY_MW,  BDY_CMD_OP_CREATE_CQ,  BDY_CMD_OP_DESTROY_CQ, BDY_CMD_OP_CREATE_EQ,
-            BDY_CMD_OP_DESTROY_EQ, BDY_CMD_OP_CREATE_QP, BDY_CMD_OP_MODIFY_QP,  BDY_CMD_OP_QUERY_QP,
-            BDY_CMD_OP_DESTROY_QP};
-        return random_() % 16 ? known[random_() % (sizeof known / sizeof known[0])] : random_() & 0xffff;
+            BDY_CMD_OP_NOP,        BDY_CMD_OP_QUERY_HCA,  BDY_CMD_OP_INIT_HCA,
+            BDY_CMD_OP_ALLOC_PD,   BDY_CMD_OP_DEALLOC_PD, BDY_CMD_OP_PD_KILL,
+            BDY_CMD_OP_CREATE_MR,  BDY_CMD_OP_WRITE_MTT,  BDY_CMD_OP_OPEN_MR,
+            BDY_CMD_OP_DESTROY_MR, BDY_CMD_OP_ALLOC_MW,   BDY_CMD_OP_DEALLOC_MW,
+            BDY_CMD_OP_QUERY_MW,   BDY_CMD_OP_CREATE_CQ,  BDY_CMD_OP_DESTROY_CQ,
+            BDY_CMD_OP_CREATE_EQ,  BDY_CMD_OP_DESTROY_EQ, BDY_CMD_OP_CREATE_QP,
+            BDY_CMD_OP_MODIFY_QP,  BDY_CMD_OP_QUERY_QP,   BDY_CMD_OP_DESTROY_QP};
+        return random_() % 16 ? known[random_() % (sizeof known / sizeof known[0])]
+                              : random_() & 0xffff;
     }
 
     uint64_t Name(uint32_t op)
@@ -142,8 +145,12 @@ TEST_F(FwFuzz, GarbageGetsAStatus)
     for (int i = 0; i < kCommands; i++) {
         uint32_t op = Op();
         bool odd = random_() % 16 == 0;
-        Cmd c{op, Takes(op, 0) != odd ? Name(op) : 0, Takes(op, 1) != odd ? random_() % 4 : 0, Input(op),
-              Out(op), random_() % 3};
+        Cmd c{op,
+              Takes(op, 0) != odd ? Name(op) : 0,
+              Takes(op, 1) != odd ? random_() % 4 : 0,
+              Input(op),
+              Out(op),
+              random_() % 3};
         uint64_t *e = Write(c);
         for (unsigned n = random_() % 8 ? 0 : 1 + random_() % 3; n > 0; n--) {
             e[random_() % 8] ^= random_() % 2 ? uint64_t{1} << random_() % 64 : Any();

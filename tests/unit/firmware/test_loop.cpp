@@ -173,7 +173,8 @@ TEST_F(FwLoop, TellsDmaErrorsOfMailboxes)
 {
     bdy_cmd_entry_set_in_mbox(Write({BDY_CMD_OP_CREATE_EQ, 0, 0, EqCtx()}), 0x5000);
     EXPECT_EQ(Ring().status, BDY_CMD_ST_DMA_ERROR);
-    bdy_cmd_entry_set_out_mbox(Write({BDY_CMD_OP_QUERY_HCA, 0, 0, {}, BDY_QUERY_HCA_OUT_BYTES}), 0x5000);
+    bdy_cmd_entry_set_out_mbox(Write({BDY_CMD_OP_QUERY_HCA, 0, 0, {}, BDY_QUERY_HCA_OUT_BYTES}),
+                               0x5000);
     EXPECT_EQ(Ring().status, BDY_CMD_ST_DMA_ERROR);
     Ok({BDY_CMD_OP_NOP});
 }

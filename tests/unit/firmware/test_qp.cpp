@@ -190,7 +190,8 @@ TEST_F(FwQp, CreateRefusesReferencesThatAreUnknownOrOfAnother)
     Refused(create(QpCtx(pd2, cq_, cq_), 1), BDY_CMD_ST_NOT_OWNER);
     Refused(create(QpCtx(pd_, cq2, cq_), 1), BDY_CMD_ST_NOT_OWNER);
     Refused(create(QpCtx(pd_, cq_, cq2), 1), BDY_CMD_ST_NOT_OWNER);
-    Refused(create(QpCtx(pd_, cq_, cq2), 0), BDY_CMD_ST_NOT_OWNER); // not even the driver mixes owners
+    Refused(create(QpCtx(pd_, cq_, cq2), 0),
+            BDY_CMD_ST_NOT_OWNER); // not even the driver mixes owners
 }
 
 TEST_F(FwQp, N1_UnknownFreedAndForeignNumbersAreRefused)
@@ -245,11 +246,10 @@ TEST_F(FwQp, N5_EveryPairOfStatesFollowsTheTable)
             To(from);
             uint32_t mask = FW_ATTR_STATE | (t ? t->required : 0);
             Cmd c = Command(mask, [&](uint64_t *x) {
-                to == BDY_QP_ST_INIT  ? SetInit(x)
-                : to == BDY_QP_ST_RTR ? SetRtr(x)
-                : from == BDY_QP_ST_RTR && to == BDY_QP_ST_RTS
-                    ? SetRts(x)
-                    : bdy_qp_ctx0_set_st(x, to);
+                to == BDY_QP_ST_INIT                          ? SetInit(x)
+                : to == BDY_QP_ST_RTR                         ? SetRtr(x)
+                : from == BDY_QP_ST_RTR &&to == BDY_QP_ST_RTS ? SetRts(x)
+                                                              : bdy_qp_ctx0_set_st(x, to);
             });
             // INIT to INIT must not change what its mask does not name
             if (from == BDY_QP_ST_INIT && to == BDY_QP_ST_INIT) {
@@ -280,7 +280,8 @@ TEST_F(FwQp, N5_AMissingRequiredAttributeIsRefused)
             if (!(s.mask & 1u << bit)) {
                 continue;
             }
-            SCOPED_TRACE(::testing::Message() << s.from << " to " << s.to << " without bit " << bit);
+            SCOPED_TRACE(::testing::Message()
+                         << s.from << " to " << s.to << " without bit " << bit);
             NewQp();
             To(s.from);
             Refused(Command(s.mask & ~(1u << bit), s.set), BDY_CMD_ST_BAD_PARAM);
@@ -342,8 +343,9 @@ TEST_F(FwQp, AChangeOutsideTheMaskIsRefused)
             continue;
         }
         SCOPED_TRACE(bit);
-        Refused(Command(FW_ATTR_MIN_RNR, [&](uint64_t *c) { c[bit / 64] ^= uint64_t{1} << bit % 64; }),
-                BDY_CMD_ST_BAD_PARAM);
+        Refused(
+            Command(FW_ATTR_MIN_RNR, [&](uint64_t *c) { c[bit / 64] ^= uint64_t{1} << bit % 64; }),
+            BDY_CMD_ST_BAD_PARAM);
     }
 }
 
@@ -364,8 +366,9 @@ TEST_F(FwQp, ValuesOutOfRangeAreRefused)
     Refused(rtr([](uint64_t *c) { bdy_qp_ctx0_set_mtu(c, 6); }), BDY_CMD_ST_BAD_PARAM);
     Refused(rtr([](uint64_t *c) { bdy_qp_ctx0_set_max_dest_rd(c, 17); }), BDY_CMD_ST_BAD_PARAM);
     Refused(rtr([](uint64_t *c) { bdy_qp_ctx1_set_hop_limit(c + 8, 1); }), BDY_CMD_ST_BAD_PARAM);
-    Refused(rtr([](uint64_t *c) { bdy_qp_ctx0_set_grh(c, 1), bdy_qp_ctx1_set_sgid_index(c + 8, 3); }),
-            BDY_CMD_ST_BAD_PARAM);
+    Refused(
+        rtr([](uint64_t *c) { bdy_qp_ctx0_set_grh(c, 1), bdy_qp_ctx1_set_sgid_index(c + 8, 3); }),
+        BDY_CMD_ST_BAD_PARAM);
     Ok(rtr([](uint64_t *c) {
         bdy_qp_ctx0_set_grh(c, 1);
         bdy_qp_ctx1_set_dgid_lo(c + 8, 0x80fe);
@@ -415,7 +418,8 @@ TEST_F(FwQp, TheDataPathMayMoveToErrBetween)
 
 TEST_F(FwQp, AModifyOfNothingChangesNothing)
 {
-    for (unsigned st : {BDY_QP_ST_RESET, BDY_QP_ST_INIT, BDY_QP_ST_RTR, BDY_QP_ST_RTS, BDY_QP_ST_ERR}) {
+    for (unsigned st :
+         {BDY_QP_ST_RESET, BDY_QP_ST_INIT, BDY_QP_ST_RTR, BDY_QP_ST_RTS, BDY_QP_ST_ERR}) {
         NewQp();
         To(st);
         std::vector<uint64_t> before(Ctx(), Ctx() + 16);
