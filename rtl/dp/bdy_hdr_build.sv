@@ -9,7 +9,7 @@
 //               and PktLen follow from paylen.
 
 module bdy_hdr_build (
-  input  logic                          en_i,     // else bytes_o is zero, which is cheap to simulate
+  input  logic                          en_i,     // else bytes_o is zero: cheap to simulate
   input  logic [bdy_pkg::PKT_HDR_W-1:0] hdr_i,
   input  logic [15:0]                   lid_i,
   input  logic [383:0]                  gids_i,   // source GIDs, entry 0 low

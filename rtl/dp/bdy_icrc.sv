@@ -35,8 +35,8 @@ module bdy_icrc (
   localparam logic [255:0] BthMask = 256'hFF << (8 * 12);
   localparam logic [255:0] BthBehindGrhMask = 256'hFF << (8 * 20);
 
-  // Data bits whose parity is state bit `k` after 256 bits, the state having been zero. Bit 255 goes
-  // in last.
+  // Data bits whose parity is state bit `k` after 256 bits, the state having been zero before. Bit
+  // 255 goes in last.
   function automatic logic [255:0] row(input logic [4:0] k);
     logic [31:0] s;
     begin
