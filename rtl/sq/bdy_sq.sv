@@ -140,7 +140,7 @@ module bdy_sq #(
   logic [LogQps-1:0] life_qp, ex_qp, rs_qp, rt_qp, dead_qp;
   logic [3:0]        clear, cleared;
   logic [1:0]        init, inited;
-  logic              life_ready, life_idle, quiet, is_quiet, drop, ops_busy, life_end, life_kick, dying;
+  logic              life_ready, life_idle, quiet, is_quiet, drop, ending, ops_busy, life_end, life_kick, dying;
   logic              dead_pulse, started;
   logic [2:0]        dead;
 
@@ -157,6 +157,7 @@ module bdy_sq #(
     .quiet_o(quiet),
     .is_quiet_i(is_quiet),
     .drop_o(drop),
+    .ending_o(ending),
     .ops_busy_i(ops_busy),
     .end_o(life_end),
     .kick_o(life_kick),
@@ -425,6 +426,7 @@ module bdy_sq #(
     .again_o(ex_again),
     .ret_kick_o(ex_ret_kick),
     .life_qp_i(life_qp),
+    .ending_i(ending),
     .clear_i(clear[0]),
     .cleared_o(cleared[0]),
     .init_i(init[0]),
@@ -537,6 +539,7 @@ module bdy_sq #(
     .hdr_i(rsp_hdr_i),
     .pkt_done_o,
     .life_qp_i(life_qp),
+    .ending_i(ending),
     .clear_i(clear[1]),
     .cleared_o(cleared[1]),
     .init_i(init[1]),

@@ -38,6 +38,7 @@ module bdy_sq_exec #(
 
   // Life
   input  logic [LogQps-1:0]   life_qp_i,
+  input  logic                ending_i,     // begin nothing of life_qp_i
   input  logic                clear_i,
   output logic                cleared_o,
   input  logic                init_i,
@@ -168,7 +169,7 @@ module bdy_sq_exec #(
   logic [4:0]  ahead, used, reads;
   logic [15:0] posted, undone, ring;
   logic [23:0] late;
-  logic        behind, resync, room, bad_pi, more, sendable, in_rts, may_send, has_msg;
+  logic        ending, behind, resync, room, bad_pi, more, sendable, in_rts, may_send, has_msg;
 
   // An acknowledge may overtake a transmit pointer that was set back.
   assign ahead  = rsp.um - cur_q.tm;
@@ -190,7 +191,8 @@ module bdy_sq_exec #(
 
   assign in_rts   = ctx0.st == bdy_pkg::QP_ST_RTS;
   assign sendable = in_rts || ctx0.st == bdy_pkg::QP_ST_SQD;
-  assign may_send = sendable && !dead_i && started_i && !rsp.rerr && !rsp.rnrw;
+  assign ending   = ending_i && life_qp_i == qp_q;
+  assign may_send = sendable && !dead_i && !ending && started_i && !rsp.rerr && !rsp.rnrw;
   assign has_msg  = cur_q.tm != cur_q.mh && !(cur_q.lerr && cur_q.tm == cur_q.lerr_m);
 
   // ---------------------------------------------------------------- decode
@@ -381,7 +383,7 @@ module bdy_sq_exec #(
           commit       = 1'b1;
         end else if (may_send && has_msg) begin
           st_d = StMsg;
-        end else if (more && room && (dead_i || (may_send && in_rts && !cur_q.stop && !hold_i))) begin
+        end else if (more && room && !ending && (dead_i || (may_send && in_rts && !cur_q.stop && !hold_i))) begin
           if (bad_pi) begin
             cur_d.viol = 1'b1;
             commit     = 1'b1;

@@ -38,6 +38,7 @@ module bdy_sq_life #(
   output logic              quiet_o,       // retirement starts no CQE
   input  logic              is_quiet_i,
   output logic              drop_o,
+  output logic              ending_o,      // qp_o's old life is being ended: no engine begins anything of it
   input  logic              ops_busy_i,
   output logic              end_o,         // pulse: the life of qp_o has ended
   output logic              kick_o,        // pulse: qp_o may have work
@@ -80,6 +81,7 @@ module bdy_sq_life #(
   assign idle_o     = st_q == StIdle && !qpev_valid_i;
   assign quiet_o    = st_q == StQuiet || st_q == StClear || st_q == StSweep;
   assign drop_o     = st_q == StQuiet;
+  assign ending_o   = st_q == StQuiet || st_q == StClear;
   assign end_o      = st_q == StClear && cleared == 4'b1111;
   assign dying_o    = fresh && errs;
   assign kick_o     = dying_o || (fresh && rts && started_q[qp_o]) || (st_q == StInit && inited == 2'b11);

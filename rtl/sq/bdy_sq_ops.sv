@@ -43,8 +43,8 @@ module bdy_sq_ops #(
 
   // Results of entries
   input  logic [LogQps+3:0]   res_idx_i,
-  output logic                res_done_o,     // combinational
-  output logic [39:0]         res_o,          // {present key, rule}, one cycle later
+  output logic                res_done_o,     // one cycle later: the entry had ended
+  output logic [39:0]         res_o,          // one cycle later: {present key, rule}
 
   // An entry has ended
   output logic                op_done_o,
@@ -193,12 +193,12 @@ module bdy_sq_ops #(
 
   // ---------------------------------------------------------------- results, per entry of the work request ring
   logic [Entries-1:0] done_q;   // meaningful from the entry's making to its retirement
-  logic [LogQps+3:0]  done_idx;
+  logic               res_done_q;
 
-  assign done_idx   = res_idx_i;
-  assign res_done_o = done_q[done_idx];
+  assign res_done_o = res_done_q;
 
   always_ff @(posedge clk_i) begin
+    res_done_q <= done_q[res_idx_i];
     if (take_bind) done_q[{bind_qp_i, bind_wr_i}] <= 1'b0;
     if (end_now)   done_q[{ope_qp, ope_wr}] <= 1'b1;
     if (end_later) done_q[{opd_qp, opd_wr}] <= 1'b1;

@@ -33,6 +33,7 @@ module bdy_sq_resp #(
 
   // Life
   input  logic [LogQps-1:0]   life_qp_i,
+  input  logic                ending_i,     // begin nothing of life_qp_i
   input  logic                clear_i,
   output logic                cleared_o,
   input  logic                init_i,
@@ -154,7 +155,7 @@ module bdy_sq_resp #(
   assign k       = cur_q.upsn - msg.spsn;
   assign is_last = left == 24'd1;
   assign usable  = (ctx0.st == bdy_pkg::QP_ST_RTS || ctx0.st == bdy_pkg::QP_ST_SQD) &&
-                   ctx0.kind == bdy_pkg::QP_KIND_RC && !dead_i && !loaded.rerr;
+                   ctx0.kind == bdy_pkg::QP_KIND_RC && !dead_i && !loaded.rerr && !(ending_i && life_qp_i == qp_q);
 
   always_comb begin
     is_data   = 1'b0;

@@ -56,7 +56,7 @@ module bdy_sq_retire #(
   input  logic [3:0]          op_wr_i,
   input  logic                op_fresh_i,
   input  logic [39:0]         op_fresh_res_i,
-  input  logic                res_done_i,    // of wr_rd_o's entry, live
+  input  logic                res_done_i,    // of wr_rd_o's entry, one cycle later, as is res_i
   input  logic [39:0]         res_i,
   output logic                err_valid_o,   // post QP_ERR for qp_o
   input  logic                err_free_i,
@@ -168,7 +168,7 @@ module bdy_sq_retire #(
     syndrome = 8'd0;
     if (wr.is_op) begin
       // A refusal because the queue pair had left RTS is no fault of the request (H12).
-      if (res_done_i || fresh_q) begin
+      if (res_done_i || st_q == StFast) begin
         if (probe) begin
           stand = Flush;
         end else if (op_rule == bdy_pkg::RULE_NONE) begin
