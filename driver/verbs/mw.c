@@ -100,6 +100,13 @@ uint32_t bdy_mw_end_bind(struct bdy_mw *mw, uint32_t new_key)
     return number;
 }
 
+void bdy_mw_show_key(struct bdy_mw *mw, uint32_t rkey)
+{
+    pthread_mutex_lock(&mw->lock);
+    mw->ibv.rkey = rkey;
+    pthread_mutex_unlock(&mw->lock);
+}
+
 void bdy_mw_completed(struct bdy_ctx *ctx, const struct bdy_wr *wr, int failed, uint32_t present_key)
 {
     struct bdy_mw *mw = bdy_table_lock_mw(ctx, wr->window);

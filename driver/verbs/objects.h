@@ -193,6 +193,8 @@ int bdy_bind_check(struct bdy_ctx *ctx, const struct ibv_mw *mw, const struct ib
 int bdy_mw_begin_bind(struct bdy_ctx *ctx, struct bdy_mw *mw);
 /** Move to the new key, count the bind, unlock; returns the bind's number. */
 uint32_t bdy_mw_end_bind(struct bdy_mw *mw, uint32_t new_key);
+/** What the program shall see in mw->rkey. */
+void bdy_mw_show_key(struct bdy_mw *mw, uint32_t rkey);
 /** A bind has completed: number among the window's binds, whether in error, and the key the CQE tells (H12). */
 void bdy_mw_completed(struct bdy_ctx *ctx, const struct bdy_wr *wr, int failed, uint32_t present_key);
 /** A bind's completion is lost (H12). */

@@ -175,7 +175,8 @@ static uint32_t next_key(const struct bdy_mw *mw, uint32_t consumer_key)
     return mw->index << 8 | (low & 0xff);
 }
 
-static int put_bind(struct bdy_qp *qp, const struct bdy_bind *b)
+// *old_rkey: what the program saw in mw->rkey before.
+static int put_bind(struct bdy_qp *qp, const struct bdy_bind *b, uint32_t *old_rkey)
 {
     struct bdy_mw *mw = b->mw;
     const uint8_t op = mw->ibv.type == IBV_MW_TYPE_1 ? BDY_WQE_OP_BIND1 : BDY_WQE_OP_BIND2;
@@ -184,6 +185,7 @@ static int put_bind(struct bdy_qp *qp, const struct bdy_bind *b)
     int err = bdy_mw_begin_bind(ctx_of(qp), mw);
     if (err != 0)
         return err;
+    *old_rkey = mw->ibv.rkey;
     const uint32_t new_key = next_key(mw, b->consumer_key);
     uint64_t *w = start_wqe(qp, op, b->send_flags, 1);
     bdy_wqe_set_inv_key(w, mw->key);
@@ -211,7 +213,8 @@ static int post_bind2(struct bdy_qp *qp, const struct ibv_send_wr *wr)
                                      .wr_id = wr->wr_id,
                                      .send_flags = wr->send_flags,
                                      .consumer_key = wr->bind_mw.rkey};
-    return put_bind(qp, &request);
+    uint32_t old_rkey;
+    return put_bind(qp, &request, &old_rkey);
 }
 
 static int post_one(struct bdy_qp *qp, const struct ibv_send_wr *wr)
@@ -256,13 +259,13 @@ int bdy_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_w
 
 int bdy_post_bind(struct bdy_qp *qp, const struct bdy_bind *bind)
 {
-    const uint32_t old_key = bind->mw->ibv.rkey;
+    uint32_t old_rkey;
     pthread_mutex_lock(&qp->sq.lock);
     int err = may_post(qp);
     if (err == 0)
-        err = put_bind(qp, bind);
+        err = put_bind(qp, bind, &old_rkey);
     if (err == 0 && (err = bdy_ring_sq(qp)) != 0)
-        bind->mw->ibv.rkey = old_key; // P17
+        bdy_mw_show_key(bind->mw, old_rkey); // P17
     pthread_mutex_unlock(&qp->sq.lock);
     return err;
 }

@@ -98,6 +98,7 @@ class Hca {
     bool executes = true;                        // false: doorbells are noted, nothing else happens
     bool strict_ibta = false;
     bool gone = false;                           // every use of the direct transport gives -EIO
+    bool counts_slots = false;                   // create_qp promises as many requests as the ring has slots
     unsigned relaxes = 0;
     std::map<uint32_t, int> fail;                // op -> errno that the next such call gives
     std::vector<Doorbell> doorbells;

@@ -426,6 +426,44 @@ TEST_F(Bind, AnOlderFlushOfAnotherQueuePairDoesNotDisturb_H12)
     EXPECT_EQ(old_key_in(1), (first & ~0xffu) | ((first + 1) & 0xff));
 }
 
+TEST_F(Bind, OverlappingBindsOnTwoQueuePairsMakeTheNextOneAsk_H12)
+{
+    ibv_qp *first_qp = qp, *second_qp = new_qp();
+    const uint32_t first = mw->rkey, after_one = (first & ~0xffu) | ((first + 1) & 0xff);
+    ASSERT_EQ(bind1(), 0);
+    qp = second_qp;
+    ASSERT_EQ(bind1(), 0);
+    complete_bind(0, BDY_WC_MW_BIND_ERR, first); // executed before the other, so its old key was too new
+    poll_one();
+    complete_bind(0, BDY_WC_SUCCESS, after_one, true, first_qp);
+    poll_one();
+    hca.keys.at(first >> 8).low = after_one & 0xff;
+    qp = first_qp;
+    ASSERT_EQ(bind1(), 0);
+    EXPECT_EQ(calls(BDY_U_QUERY_MW), 1u);
+    EXPECT_EQ(old_key_in(1), after_one);
+}
+
+TEST_F(Bind, EachOfManyWindowsGetsItsOwnCompletion)
+{
+    std::vector<ibv_mw *> windows;
+    std::vector<uint32_t> keys;
+    for (int i = 0; i < 600; i++) {
+        windows.push_back(ibv_alloc_mw(pd, IBV_MW_TYPE_1));
+        ASSERT_NE(windows.back(), nullptr);
+        keys.push_back(windows.back()->rkey);
+    }
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < windows.size(); i++) {
+            const uint32_t at = static_cast<uint32_t>(round) * 600 + i;
+            mw = windows[i];
+            ASSERT_EQ(bind1(), 0);
+            ASSERT_EQ(old_key_in(at), keys[i]);
+            complete_bind(at, BDY_WC_MW_BIND_ERR, keys[i]);
+            poll_one();
+        }
+}
+
 TEST_F(Bind, AWindowFreedBeforeItsCompletionIsPolled)
 {
     ASSERT_EQ(bind1(), 0);

@@ -268,6 +268,9 @@ TEST_F(Events, AForkedChildMayNotUseItsParentsContext_H21)
 {
     ASSERT_EQ(ibv_req_notify_cq(other, 0), 0);
     push(other);
+    hca.executes = false;
+    ASSERT_EQ(post(qp, send_wr(IBV_WR_SEND)), 0);
+    complete(qp, 0); // the parent's to poll
     const size_t calls_before = hca.calls.size();
     const pid_t child = fork();
     if (child == 0) {
@@ -286,6 +289,8 @@ TEST_F(Events, AForkedChildMayNotUseItsParentsContext_H21)
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
     EXPECT_EQ(next_event(), other); // the child has taken nothing
+    EXPECT_EQ(hca.cqs.at(cq->handle).record->words()[0], 0u);
+    EXPECT_EQ(poll_one().status, IBV_WC_SUCCESS);
     EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND)), 0);
 }
 

@@ -261,20 +261,38 @@ TEST_F(Poll, PurgeTakesReceivesFromTheReceivesQueue_C3)
     ASSERT_EQ(post_recv(qp, 1, nullptr, 0), 0);
     hca.push_cqe(rcq->handle, cqe(qp, 0, BDY_WC_SUCCESS, true));
     ASSERT_EQ(move(qp, IBV_QPS_RESET), 0);
-    EXPECT_EQ(ibv_poll_cq(rcq, 1, &wc), 0);
+    EXPECT_EQ(hca.cqs.at(rcq->handle).record->words()[0], 1u);
     ASSERT_EQ(move(qp, IBV_QPS_INIT), 0);
     for (int i = 0; i < 8; i++)
         EXPECT_EQ(post_recv(qp, 1, nullptr, 0), 0); // all places are free again
+    EXPECT_EQ(ibv_poll_cq(rcq, 1, &wc), 0);         // and the old entry names none of them
+}
+
+TEST_F(Poll, EntriesOfBeforeTheResetDoNotCompleteWhatIsPostedAfter_C3_W6)
+{
+    ibv_qp *qp = new_qp();
+    post_sends(qp, 0, 2);
+    complete(qp, 0);
+    complete(qp, 1);
+    for (ibv_qp_state s : {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS})
+        ASSERT_EQ(move(qp, s), 0);
+    EXPECT_EQ(consumer(), 2u);
+    post_sends(qp, 70, 2);
+    EXPECT_TRUE(cq_is_empty());
+    complete(qp, 0);
+    EXPECT_EQ(poll_one().wr_id, 70u);
 }
 
 TEST_F(Poll, ResetStartsTheQueuesAnew)
 {
     ibv_qp *qp = new_qp();
     post_sends(qp, 0, 8);
+    const size_t rung = hca.doorbells.size();
     ASSERT_EQ(move(qp, IBV_QPS_RESET), 0);
     for (ibv_qp_state s : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS})
         ASSERT_EQ(move(qp, s), 0);
     post_sends(qp, 30, 8);
+    EXPECT_EQ(hca.doorbells.size(), rung + 8); // also the one whose index was the last before
     EXPECT_EQ(bdy_wqe_get_index(slot(qp, 0)), 0u);
     complete(qp, 0);
     EXPECT_EQ(poll_one().wr_id, 30u);

@@ -226,6 +226,23 @@ TEST_F(Send, AFullQueueIsEnomemAndEarlierRequestsStay_P14)
     EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND)), ENOMEM);
 }
 
+TEST_F(Send, ARingFullOfLongRequestsIsFull_P14)
+{
+    hca.counts_slots = true;
+    ibv_qp_init_attr attr = qp_attr();
+    attr.cap = {4, 1, 16, 1, 0};
+    ibv_qp *qp = new_qp(attr, IBV_QPS_RTS); // 32 slots, 5 a request
+    std::vector<ibv_sge> list(16, sge(1));
+    for (int i = 0; i < 6; i++)
+        EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND, list.data(), 16)), 0);
+    EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND, list.data(), 16)), ENOMEM);
+    EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND, list.data(), 3)), 0); // takes the last two slots
+    EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND, list.data(), 1)), ENOMEM);
+    complete(qp, 0);
+    EXPECT_EQ(poll_one().status, IBV_WC_SUCCESS);
+    EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND, list.data(), 16)), 0);
+}
+
 TEST_F(Send, ABadRequestStopsAChainBehindTheGoodOnes_P14_P16)
 {
     ibv_qp *qp = new_qp();
