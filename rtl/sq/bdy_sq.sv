@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq: the requester: doorbell, schedule, WQE fetch, execution in order, packets, acknowledges, retries, completions in order.
+// bdy_sq: the requester: doorbell, schedule, WQE fetch, execution in order, packets, acknowledges,
+// retries, completions in order.
 //
 //   doorbell --> pending --> exec --+--> ops (bind pipeline) ------------+
 //                 ^  ^  ^           +--> pkt (gather, request framer)    +--> retire --> CQE
 //                 |  |  +-- retire                                       |
 //                 |  +----- ops, life                                    |
-//                 +-------- resp <-- response deframer, timer -----------+    (scatter of READ data)
+//                 +-------- resp <-- response deframer, timer -----------+   (READ data: scatter)
 //
-// Each word of a queue pair's state has one writer: producer index (doorbell), sq_req (exec), sq_rsp (resp), sq_ret (retire). The
-// others read; what they read is never ahead of the truth, so acting on it is safe, and whoever changes it wakes the readers.
+// Each word of a queue pair's state has one writer: producer index (doorbell), sq_req (exec),
+// sq_rsp (resp), sq_ret (retire). The others read; what they read is never ahead of the truth, so
+// acting on it is safe, and whoever changes it wakes the readers.
 //
-// Latency:      doorbell to op port 8 cycles with DMA answering in the next cycle; bind pipeline's answer to CQE 2 cycles.
+// Latency:      doorbell to op port 8 cycles with DMA answering in the next cycle; bind pipeline's
+//               answer to CQE 2 cycles.
 // Throughput:   request and response half each work on one packet at a time, independently.
-// Backpressure: the request half waits for framer, access and memory; the response half for access and memory (H13).
-// Invariants:   H11 (executed pointer forward only, record-based rewind), W2, W5, W6 (one CQE or silent retirement per work
-//               request, in order); nothing is polled: an idle requester changes no state (H19).
+// Backpressure: the request half waits for framer, access and memory; the response half for access
+//               and memory (H13).
+// Invariants:   H11 (executed pointer forward only, record-based rewind), W2, W5, W6 (one CQE or
+//               silent retirement per work request, in order); nothing is polled: an idle requester
+//               changes no state (H19).
 
 module bdy_sq #(
   parameter int LogQps = bdy_pkg::LOG_QPS
@@ -37,7 +42,8 @@ module bdy_sq #(
   input  logic [2*bdy_pkg::QP_CTX0_W-1:0]  ctx0_i,
   input  logic [2*bdy_pkg::QP_CTX1_W-1:0]  ctx1_i,
   input  logic [2*32-1:0]                  ctx_gen_i,
-  // State changes; qpev_valid_i is this engine's own and may stay up after qpev_ack_o for the next one
+  // State changes; qpev_valid_i is this engine's own, it may stay up after qpev_ack_o for the next
+  // one
   input  logic         qpev_valid_i,
   input  logic [7:0]   qpev_idx_i,
   input  logic [2:0]   qpev_st_i,
@@ -140,7 +146,8 @@ module bdy_sq #(
   logic [LogQps-1:0] life_qp, ex_qp, rs_qp, rt_qp, dead_qp;
   logic [3:0]        clear, cleared;
   logic [1:0]        init, inited;
-  logic              life_ready, life_idle, quiet, is_quiet, drop, ending, ops_busy, life_end, life_kick, dying;
+  logic              life_ready, life_idle, quiet, is_quiet, drop, ending, ops_busy;
+  logic              life_end, life_kick, dying;
   logic              dead_pulse, started;
   logic [2:0]        dead;
 
@@ -204,7 +211,8 @@ module bdy_sq #(
 
   bdy_sq_pend #(.LogQps(LogQps), .Sets(8)) u_rt_pend (
     .clk_i, .rst_ni,
-    .set_valid_i({op_done && !op_taken, done2, ex_ret_kick, rs_ret_kick, rt_again, life_kick, dead_pulse, lost_kick}),
+    .set_valid_i({op_done && !op_taken, done2, ex_ret_kick,
+                  rs_ret_kick, rt_again, life_kick, dead_pulse, lost_kick}),
     .set_idx_i({op_done_qp, done2_qp, ex_qp, rs_qp, rt_qp, life_qp, dead_qp, lost_qp}),
     .any_o(rt_any),
     .idx_o(rt_pick),
@@ -342,7 +350,8 @@ module bdy_sq #(
   );
 
   // ---------------------------------------------------------------- bind pipeline
-  logic                          bind_valid, bind_free, err_valid, err_free, hold, ops_idle, res_done;
+  logic                          bind_valid, bind_free, err_valid, err_free, hold, ops_idle;
+  logic                          res_done;
   logic [bdy_pkg::PROT_OP_W-1:0] bind_op;
   logic [3:0]                    bind_wr, op_done_wr;
   logic [39:0]                   res, op_fresh_res;
@@ -383,7 +392,8 @@ module bdy_sq #(
   );
 
   // ---------------------------------------------------------------- timers
-  logic              tx_tm_valid, tx_tm_ready, rs_tm_valid, rs_tm_arm, exp_valid, exp_ready, timer_busy, db_used;
+  logic              tx_tm_valid, tx_tm_ready, rs_tm_valid, rs_tm_arm, exp_valid, exp_ready;
+  logic              timer_busy;
   logic [63:0]       tx_tm_at, rs_tm_at;
   logic [LogQps-1:0] exp_qp;
 
@@ -607,7 +617,8 @@ module bdy_sq #(
     .acc_rsp_i,
     .ret_valid_o(sc_ret_valid_o),
     .ret_epoch_o(sc_ret_epoch_o),
-    .prq_valid_o, .prq_ready_i, .prq_off_o, .prq_len_o, .pst_valid_i, .pst_ready_o, .pst_data_i, .pst_last_i,
+    .prq_valid_o, .prq_ready_i, .prq_off_o, .prq_len_o,
+    .pst_valid_i, .pst_ready_o, .pst_data_i, .pst_last_i,
     .wrq_valid_o(sc_wrq_valid_o),
     .wrq_ready_i(sc_wrq_ready_i),
     .wrq_addr_o(sc_wrq_addr_o),
@@ -668,11 +679,10 @@ module bdy_sq #(
 
   assign ev_eqn_o  = 8'hff;  // asynchronous events
   assign ctx_idx_o = {8'(rs_rd_qp), 8'(ex_rd_qp)};
-  assign idle_o    = life_idle && ex_idle && !ex_any && rs_idle && rt_idle && !rt_any && ops_idle && !timer_busy &&
-                     fx_idle && fr_idle && pk_idle && sc_idle && !db_valid_i;
+  assign idle_o    = life_idle && ex_idle && !ex_any && rs_idle && rt_idle && !rt_any && ops_idle &&
+                     !timer_busy && fx_idle && fr_idle && pk_idle && sc_idle && !db_valid_i;
 
-  assign db_used = ^{db_idx_i, ctx1_i[bdy_pkg::QP_CTX1_W+:bdy_pkg::QP_CTX1_W], rs_slot0, rs_line};
   logic unused;
-  assign unused = db_used;
+  assign unused = ^{db_idx_i, ctx1_i[bdy_pkg::QP_CTX1_W+:bdy_pkg::QP_CTX1_W], rs_slot0, rs_line};
 
 endmodule

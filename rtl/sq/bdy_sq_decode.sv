@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq_decode: what a send WQE asks for, and whether its form is allowed (P15, P10): everything unknown is refused.
+// bdy_sq_decode: what a send WQE asks for, and whether its form is allowed (P15, P10): everything
+// unknown is refused.
 //
 //   index -- torn ring? --> reserved bits --> opcode --> flags of its shape --> sizes --> slots
 //
@@ -26,7 +27,8 @@ module bdy_sq_decode (
   // The operations that a reliable connection offers.
   function automatic logic [1:0] shape_of(input logic [7:0] op);
     case (op)
-      bdy_pkg::WQE_OP_SEND, bdy_pkg::WQE_OP_SEND_IMM, bdy_pkg::WQE_OP_WRITE, bdy_pkg::WQE_OP_WRITE_IMM:
+      bdy_pkg::WQE_OP_SEND, bdy_pkg::WQE_OP_SEND_IMM,
+      bdy_pkg::WQE_OP_WRITE, bdy_pkg::WQE_OP_WRITE_IMM:
         shape_of = ShapeSend;
       bdy_pkg::WQE_OP_READ: shape_of = ShapeRead;
       bdy_pkg::WQE_OP_BIND1, bdy_pkg::WQE_OP_BIND2, bdy_pkg::WQE_OP_LOCAL_INV: shape_of = ShapeOp;
@@ -35,7 +37,8 @@ module bdy_sq_decode (
   endfunction
 
   // Bytes behind the fixed part: SGEs or inline data.
-  function automatic logic [9:0] tail_bytes(input logic [4:0] num_sge, input logic inl, input logic [9:0] inl_len);
+  function automatic logic [9:0] tail_bytes(input logic [4:0] num_sge, input logic inl,
+                                            input logic [9:0] inl_len);
     tail_bytes = inl ? inl_len : {1'b0, num_sge, 4'd0};
   endfunction
 
@@ -60,7 +63,8 @@ module bdy_sq_decode (
                                  (shape != ShapeOp || wqe.num_sge == '0);
   assign slots_ok    = 10'(wqe.slots) == slots && 16'(wqe.slots) <= avail_i;
 
-  assign bad_o     = torn_o || !reserved_ok || shape == ShapeBad || !flags_ok || !sizes_ok || !slots_ok;
+  assign bad_o     = torn_o || !reserved_ok || shape == ShapeBad || !flags_ok || !sizes_ok ||
+                     !slots_ok;
   assign rule_o    = bad_o ? bdy_pkg::RULE_P15 : bdy_pkg::RULE_NONE;
   assign is_op_o   = shape == ShapeOp;
   assign is_read_o = shape == ShapeRead;

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq_exec: the request half. One job: take a queue pair with work, begin its next work request or go on with the message
-// at its transmit pointer, a few packets at most.
+// bdy_sq_exec: the request half. One job: take a queue pair with work, begin its next work request
+// or go on with the message at its transmit pointer, a few packets at most.
 //
-//   IDLE > LOAD > EVAL -+- new WQE: FETCH > DEC -+- bind, invalidate: to the bind pipeline, end of job
+//   IDLE > LOAD > EVAL -+- new WQE: FETCH > DEC -+- bind, invalidate: bind pipeline, end of job
 //                       |                        +- refused: entry with its error, end of job
 //                       |                        +- message: [REST >] SUM > SEG
 //                       +- message: MSG > [FETCHM >] SEG > PKT > ARM0 > ARM > NEXT > SEG ...
 //
-// Two pointers (H11): ei, executed, only moves forward; tm/tpsn, transmit, goes back to the oldest unacknowledged PSN when the
-// response half asks. A message is sent again from its record; its WQE is read again only for SGEs.
+// Two pointers (H11): ei, executed, only moves forward; tm/tpsn, transmit, goes back to the oldest
+// unacknowledged PSN when the response half asks. A message is sent again from its record; its WQE
+// is read again only for SGEs.
 //
-// Latency:      doorbell to op port 7 cycles with DMA answering in the next cycle: IDLE 1, LOAD 1, EVAL 1, FETCH 3, DEC 1.
+// Latency:      doorbell to op port 7 cycles with DMA answering in the next cycle: IDLE 1, LOAD 1,
+//               EVAL 1, FETCH 3, DEC 1.
 // Throughput:   one packet at a time; Burst packets of a queue pair before another one's turn.
 // Backpressure: framer, access, memory, op slot. Never waits for the response half.
-// Invariants:   a job that can do nothing ends; who changes that (doorbell, answer, acknowledge, retirement, state change)
-//               sets the queue pair's pending bit. State is written by this module only.
+// Invariants:   a job that can do nothing ends; who changes that (doorbell, answer, acknowledge,
+//               retirement, state change) sets the queue pair's pending bit. State is written by
+//               this module only.
 
 module bdy_sq_exec #(
   parameter int LogQps = 8,
@@ -128,7 +131,8 @@ module bdy_sq_exec #(
 
   localparam logic [36:0] MaxLen  = 37'd1 << bdy_pkg::MAX_MSG_LOG;
   localparam logic [24:0] Window  = 25'd1 << 23;  // T3: behind that an old PSN looks new
-  // A flushed bind or invalidate asks for the window's present key (H12) by a bind that P8 refuses whatever the window's state.
+  // A flushed bind or invalidate asks for the window's present key (H12) by a bind that P8 refuses,
+  // whatever the window's state.
   localparam logic [7:0]  ProbeRights = 8'h80;
   localparam int          BurstW  = $clog2(Burst + 1);
 
@@ -169,7 +173,8 @@ module bdy_sq_exec #(
   logic [4:0]  ahead, used, reads;
   logic [15:0] posted, undone, ring;
   logic [23:0] late;
-  logic        ending, behind, resync, room, bad_pi, more, sendable, in_rts, may_send, has_msg;
+  logic        ending, behind, resync, room, bad_pi, more, sendable, in_rts, may_send;
+  logic        may_start, has_msg;
 
   // An acknowledge may overtake a transmit pointer that was set back.
   assign ahead  = rsp.um - cur_q.tm;
@@ -193,6 +198,7 @@ module bdy_sq_exec #(
   assign sendable = in_rts || ctx0.st == bdy_pkg::QP_ST_SQD;
   assign ending   = ending_i && life_qp_i == qp_q;
   assign may_send = sendable && !dead_i && !ending && started_i && !rsp.rerr && !rsp.rnrw;
+  assign may_start = may_send && in_rts && !cur_q.stop && !hold_i;
   assign has_msg  = cur_q.tm != cur_q.mh && !(cur_q.lerr && cur_q.tm == cur_q.lerr_m);
 
   // ---------------------------------------------------------------- decode
@@ -383,7 +389,7 @@ module bdy_sq_exec #(
           commit       = 1'b1;
         end else if (may_send && has_msg) begin
           st_d = StMsg;
-        end else if (more && room && !ending && (dead_i || (may_send && in_rts && !cur_q.stop && !hold_i))) begin
+        end else if (more && room && !ending && (dead_i || may_start)) begin
           if (bad_pi) begin
             cur_d.viol = 1'b1;
             commit     = 1'b1;
@@ -402,7 +408,7 @@ module bdy_sq_exec #(
         if (!fe_err_i) begin
           st_d = StDec;
         end else begin
-          // The ring cannot be read: this work request fails, and nothing behind it can be told apart.
+          // The ring cannot be read: this work request fails, nothing behind it can be told apart.
           if (!dead_i) begin
             al       = 1'b1;
             al_st    = bdy_pkg::WC_LOC_QP_OP_ERR;
@@ -418,7 +424,7 @@ module bdy_sq_exec #(
 
       StDec: begin
         if (dead_i) begin
-          // Flush: slots that start no WQE are passed over; binds ask for the present key (H12, Q2).
+          // Flush: slots that start no WQE are passed over; binds ask for the present key (H12).
           cur_d.ei = cur_q.ei + 16'(skip);
           al       = !torn;
           al_op    = !bad && is_op;
@@ -538,7 +544,7 @@ module bdy_sq_exec #(
           end else if (pk_stale_i) begin
             leave = 1'b1;
           end else if (behind) begin
-            st_d = StEval;  // already acknowledged: its buffer may be gone, and nobody waits for the packet
+            st_d = StEval;  // acknowledged meanwhile: its buffer may be gone, nobody waits for it
           end else begin
             cur_d.lerr      = 1'b1;
             cur_d.lerr_m    = cur_q.tm;
@@ -551,7 +557,7 @@ module bdy_sq_exec #(
         end
       end
 
-      // The response half sees `sent` before the timer is armed: it cannot disarm for an older one (bdy_sq_resp).
+      // The response half sees `sent` before the timer is armed: it cannot disarm for an older one.
       StArm0: st_d = StArm;
 
       StArm: begin

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq_fetch: reads slots of one send WQE by DMA into a buffer of 8 slots and shows them as slot 0, SGEs and lines.
+// bdy_sq_fetch: reads slots of one send WQE by DMA into a buffer of 8 slots and shows them as slot
+// 0, SGEs and lines.
 //
-//   start --> first run (up to the ring's end) --> second run (from the ring's start, if the WQE wraps) --> done
+//   start --> run up to the ring's end --> if the WQE wraps: run from the ring's start --> done
 //
 // Latency:      request out one cycle after start; done one cycle after the last beat.
 // Throughput:   one WQE at a time.
 // Backpressure: waits for rdq_ready_i; data is always taken.
-// Invariants:   the buffer holds slots [first, first + n) of the WQE in their places; others keep what was there.
+// Invariants:   the buffer holds slots [first, first + n) of the WQE in their places; others keep
+//               what was there.
 
 module bdy_sq_fetch (
   input  logic         clk_i,
@@ -74,7 +76,9 @@ module bdy_sq_fetch (
       case (st_q)
         StIdle: if (start_i) st_q <= StAsk;
         StAsk:  if (rdq_ready_i) st_q <= StData;
-        StData: if (rdd_valid_i && rdd_last_i) st_q <= (rest_q != '0 && !rdd_err_i) ? StAsk : StDone;
+        StData: begin
+          if (rdd_valid_i && rdd_last_i) st_q <= (rest_q != '0 && !rdd_err_i) ? StAsk : StDone;
+        end
         default: st_q <= StIdle;
       endcase
     end
@@ -103,7 +107,7 @@ module bdy_sq_fetch (
     if (st_q == StData && rdd_valid_i) lines_q[line_q] <= rdd_data_i;
   end
 
-  // ---------------------------------------------------------------- views; SGE 0 is the first half of line 1
+  // ------------------------------------------------------ views; SGE 0 is the first half of line 1
   logic [255:0] sge_line;
 
   assign slot0_o  = {lines_q[1], lines_q[0]};

@@ -8,12 +8,12 @@
 //   RTS again    go on (after SQD)
 //   RESET, bump  wait until nothing of the old life is in progress, clear, acknowledge
 //
-// Latency:      ERR 1 cycle; RESET as long as the work in progress takes: each engine ends its packet, the bind pipeline
-//               answers what it has taken, the CQE is stored.
+// Latency:      ERR 1 cycle; RESET as long as the work in progress takes: each engine ends its
+//               packet, the bind pipeline answers what it has taken, the CQE is stored.
 // Throughput:   one state change at a time.
 // Backpressure: none toward others but retirement, which starts no CQE while a RESET waits.
-// Invariants:   no wait of a RESET depends on another state change (a QP_ERR of ours behind it needs no answer), nor on the
-//               peer: the engines end packets without responses.
+// Invariants:   no wait of a RESET depends on another state change (a QP_ERR of ours behind it
+//               needs no answer), nor on the peer: the engines end packets without responses.
 
 module bdy_sq_life #(
   parameter int LogQps = 8
@@ -23,7 +23,7 @@ module bdy_sq_life #(
   output logic              ready_o,       // the first clearing is over
   output logic              idle_o,
 
-  input  logic              qpev_valid_i,  // until acknowledged; what stands there afterwards is the next one
+  input  logic              qpev_valid_i,  // until acknowledged; afterwards it is the next one
   input  logic [7:0]        qpev_idx_i,
   input  logic [2:0]        qpev_st_i,
   input  logic              qpev_bump_i,
@@ -38,7 +38,7 @@ module bdy_sq_life #(
   output logic              quiet_o,       // retirement starts no CQE
   input  logic              is_quiet_i,
   output logic              drop_o,
-  output logic              ending_o,      // qp_o's old life is being ended: no engine begins anything of it
+  output logic              ending_o,      // no engine begins anything of qp_o: it is being ended
   input  logic              ops_busy_i,
   output logic              end_o,         // pulse: the life of qp_o has ended
   output logic              kick_o,        // pulse: qp_o may have work
@@ -84,7 +84,8 @@ module bdy_sq_life #(
   assign ending_o   = st_q == StQuiet || st_q == StClear;
   assign end_o      = st_q == StClear && cleared == 4'b1111;
   assign dying_o    = fresh && errs;
-  assign kick_o     = dying_o || (fresh && rts && started_q[qp_o]) || (st_q == StInit && inited == 2'b11);
+  assign kick_o     = dying_o || (fresh && rts && started_q[qp_o]) ||
+                      (st_q == StInit && inited == 2'b11);
   assign qpev_ack_o = st_q == StAck;
 
   always_comb begin

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq_ops: the requester's operations at the bind pipeline: binds and invalidates of work requests (from the request half),
-// QP_ERR (from retirement), and their answers.
+// bdy_sq_ops: the requester's operations at the bind pipeline: binds and invalidates of work
+// requests (from the request half), QP_ERR (from retirement), and their answers.
 //
-//   bind slot --+--> op port ... exec answer: result of (QP, entry) stored, next work requests may start (O1, O6)
-//   error slot -+                drained answer: the entry may retire (O7, H3)
+//   bind slot --+--> op port ... exec answer: result of (QP, entry) stored, the next work requests
+//   error slot -+                of the queue pair may start (O1, O6)
+//                                drained answer: the entry may retire (O7, H3)
 //
 // Latency:      request to op port one cycle; answer to op_done_o in the same cycle.
-// Throughput:   one operation per cycle at most, Tags in flight; one work request's operation per queue pair before its exec answer.
-// Backpressure: bind_free_o, err_free_o. The bind pipeline may hold a QP_ERR back while a state change is being told, and with it
-//               what stands behind it on the port: a bind in its slot is dropped when its queue pair is reset (drop_i).
-// Invariants:   each accepted operation's answer is used once, by tag, in whatever order answers come. Answers of a life that
-//               was reset meanwhile are ignored.
+// Throughput:   one operation per cycle at most, Tags in flight; one work request's operation per
+//               queue pair before its exec answer.
+// Backpressure: bind_free_o, err_free_o. The bind pipeline may hold a QP_ERR back while a state
+//               change is being told, and with it what stands behind it on the port: a bind in its
+//               slot is dropped when its queue pair is reset (drop_i).
+// Invariants:   each accepted operation's answer is used once, by tag, in whatever order answers
+//               come. Answers of a life that was reset meanwhile are ignored.
 
 module bdy_sq_ops #(
   parameter int LogQps  = 8,
@@ -52,7 +55,8 @@ module bdy_sq_ops #(
   output logic [3:0]          op_done_wr_o,
   output logic                op_fresh_o,     // its result is this cycle's answer: op_fresh_res_o
   output logic [39:0]         op_fresh_res_o,
-  // Wake-ups: a bind was executed (its queue pair may go on); an entry ended beside op_done_o; QP_ERR was executed
+  // Wake-ups: a bind was executed (its queue pair may go on), an entry ended beside op_done_o, a
+  // QP_ERR was executed
   output logic                go_o,
   output logic [LogQps-1:0]   go_qp_o,
   output logic                done2_o,
@@ -96,7 +100,7 @@ module bdy_sq_ops #(
   assign bind_tag_free = busy_q[Tags-1:ErrTags] != '1;
   assign err_tag_free  = busy_q[ErrTags-1:0] != '1;
 
-  // ---------------------------------------------------------------- the two slots in front of the port
+  // ------------------------------------------------------------ the two slots in front of the port
   logic                         bind_q, err_q, shown_q, sel_err_q, sel_err;
   logic [bdy_pkg::PROT_OP_W-1:0] bind_op_q;
   logic [LogQps-1:0]            bind_qp_q, err_qp_q;
@@ -191,7 +195,7 @@ module bdy_sq_ops #(
     end
   end
 
-  // ---------------------------------------------------------------- results, per entry of the work request ring
+  // --------------------------------------------------- results, per entry of the work request ring
   logic [Entries-1:0] done_q;   // meaningful from the entry's making to its retirement
   logic               res_done_q;
 
@@ -225,7 +229,7 @@ module bdy_sq_ops #(
   assign dead_o         = ope_valid_i && ope_err && !orphan_q[ope_tag[$clog2(ErrTags)-1:0]];
   assign dead_qp_o      = ope_qp;
 
-  // ---------------------------------------------------------------- hold: O1, O6; a refusal holds until the reset
+  // ------------------------------------------------- hold: O1, O6; a refusal holds until the reset
   logic [(1<<LogQps)-1:0] hold_q;
 
   assign hold_o = hold_q[hold_qp_i];

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq_pend: which queue pairs have work for an engine, and whose turn it is (round robin, no polling).
+// bdy_sq_pend: which queue pairs have work for an engine, and whose turn it is: round robin, no
+// polling.
 //
-//   bits of 16 x 16 queue pairs; first those behind the last one served in its group, then the next group with any bit,
-//   then the beginning of its own group.
+//   bits in groups of 16; first those behind the last one served in its group, then the next group
+//   with any bit, then the beginning of its own group.
 //
 // Latency:      a bit set is offered in the next cycle.
 // Throughput:   one pick per cycle, any number of sets.
 // Backpressure: take_i.
-// Invariants:   a set in the cycle of its take is kept: the engine reads state after the take, so no wake-up is lost.
+// Invariants:   a set in the cycle of its take is kept: the engine reads state after the take, so
+//               no wake-up is lost.
 
 module bdy_sq_pend #(
   parameter int LogQps = 8,   // at least 5

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq_pkt: sends one packet: collects the payload (gathered from memory, or inline from the WQE), then hands header and
-// payload to the request framer.
+// bdy_sq_pkt: sends one packet: collects the payload (gathered from memory, or inline from the
+// WQE), then hands header and payload to the request framer.
 //
 //   start --> [gather | inline copy] --> header --> payload stream --> done
 //
 // Latency:      header one cycle after the payload is complete (at once when there is none).
 // Throughput:   one packet at a time.
-// Backpressure: hdr_ready_i, pl_ready_i, access and memory. Nothing of the response channel is waited for (H13).
-// Invariants:   the header is offered only when the whole payload is in the buffer (H3). A local error sends nothing.
+// Backpressure: hdr_ready_i, pl_ready_i, access and memory. Nothing of the response channel is
+//               waited for (H13).
+// Invariants:   the header is offered only when the whole payload is in the buffer (H3). A local
+//               error sends nothing.
 
 module bdy_sq_pkt (
   input  logic         clk_i,
@@ -153,8 +155,10 @@ module bdy_sq_pkt (
     .start_pd_i, .start_qpn_i, .start_gen_i,
     .start_chk_len_i(32'd0),
     .sge_idx_o, .sge_i,
-    .acc_valid_o, .acc_ready_i, .acc_req_o, .acc_rsp_valid_i, .acc_rsp_i, .ret_valid_o, .ret_epoch_o,
-    .rdq_valid_o, .rdq_ready_i, .rdq_addr_o, .rdq_len_o, .rdd_valid_i, .rdd_data_i, .rdd_last_i, .rdd_err_i,
+    .acc_valid_o, .acc_ready_i, .acc_req_o, .acc_rsp_valid_i, .acc_rsp_i, .ret_valid_o,
+    .ret_epoch_o,
+    .rdq_valid_o, .rdq_ready_i, .rdq_addr_o, .rdq_len_o,
+    .rdd_valid_i, .rdd_data_i, .rdd_last_i, .rdd_err_i,
     .pb_wr_valid_o(ga_wr),
     .pb_wr_off_o(ga_off),
     .pb_wr_bytes_o(ga_bytes),

@@ -2,10 +2,12 @@
 //
 // bdy_sq_ram: per queue pair state: one writer, several readers.
 //
-// Latency:      read data one cycle after the address; with the address held it follows writes one cycle later.
+// Latency:      read data one cycle after the address; with the address held it follows writes one
+//               cycle later.
 // Throughput:   one write and one read per port and cycle.
 // Backpressure: none.
-// Invariants:   a read of a word written in the same cycle gives the old word. No reset: the owner sweeps what it relies on.
+// Invariants:   a read of a word written in the same cycle gives the old word. No reset: the owner
+//               sweeps what it relies on.
 
 module bdy_sq_ram #(
   parameter int Width = 32,

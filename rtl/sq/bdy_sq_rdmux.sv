@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq_rdmux: the WQE fetchers of the request half (0) and of the response half (1) share one DMA read client.
+// bdy_sq_rdmux: the WQE fetchers of the request half (0) and of the response half (1) share one DMA
+// read client.
 //
 // Latency:      none.
 // Throughput:   one request at a time, its data included.
-// Backpressure: the other fetcher waits for memory only (H13): memory always answers. The response half goes first.
-// Invariants:   data goes to the fetcher whose request was accepted last; a request shown stays until accepted.
+// Backpressure: the other fetcher waits for memory only (H13): memory always answers. The response
+//               half goes first.
+// Invariants:   data goes to the fetcher whose request was accepted last; a request shown stays
+//               until accepted.
 
 module bdy_sq_rdmux (
   input  logic         clk_i,

@@ -6,14 +6,16 @@
 //                   +- READ data: [FETCH >] SCAT --+
 //                   +- anything else --------------+> FIN > END
 //
-// A response of PSN p acknowledges every message before it. Walking stops at a READ whose data has not come: that is a
-// missing response, the request half is asked to go back to the oldest PSN not acknowledged (go-back-N).
+// A response of PSN p acknowledges every message before it. Walking stops at a READ whose data has
+// not come: that is a missing response, the request half is asked to go back to the oldest PSN not
+// acknowledged (go-back-N).
 //
 // Latency:      acknowledge in to state out 5 cycles, 2 more per message passed.
 // Throughput:   one response at a time; a READ response takes as long as its data's way to memory.
 // Backpressure: access, memory; never the request half (H13).
-// Invariants:   the oldest unacknowledged PSN only moves forward and never beyond what was sent; anything else is a ghost and
-//               dropped. READ data lands only if it is the next expected piece, of exactly the expected length.
+// Invariants:   the oldest unacknowledged PSN only moves forward and never beyond what was sent;
+//               anything else is a ghost and dropped. READ data lands only if it is the next
+//               expected piece, of exactly the expected length.
 
 module bdy_sq_resp #(
   parameter int LogQps = 8
@@ -138,8 +140,9 @@ module bdy_sq_resp #(
   assign qp_o    = qp_q;
   assign busy_o  = st_q != StIdle;
   assign idle_o  = st_q == StIdle && !hdr_valid_i;
-  assign rd_qp_o = (st_q != StIdle) ? qp_q : (init_i || clear_i) ? life_qp_i : exp_valid_i ? exp_qp_i
-                                                                                       : hdr_slot[LogQps-1:0];
+  assign rd_qp_o = (st_q != StIdle)    ? qp_q :
+                   (init_i || clear_i) ? life_qp_i :
+                   exp_valid_i         ? exp_qp_i : hdr_slot[LogQps-1:0];
 
   // ---------------------------------------------------------------- where the PSN falls
   logic [23:0] span, flying, left, k;
@@ -149,13 +152,14 @@ module bdy_sq_resp #(
   assign span    = psn_q - cur_q.upsn;
   assign flying  = req.sent - cur_q.upsn;
   assign known   = span < flying;
-  assign left    = msg.spsn + msg.npk - cur_q.upsn;   // PSNs of the oldest message not yet acknowledged
+  assign left    = msg.spsn + msg.npk - cur_q.upsn;   // PSNs left of the oldest message
   assign here  = span < left;
   assign is_read = msg.op == bdy_pkg::WQE_OP_READ;
   assign k       = cur_q.upsn - msg.spsn;
   assign is_last = left == 24'd1;
   assign usable  = (ctx0.st == bdy_pkg::QP_ST_RTS || ctx0.st == bdy_pkg::QP_ST_SQD) &&
-                   ctx0.kind == bdy_pkg::QP_KIND_RC && !dead_i && !loaded.rerr && !(ending_i && life_qp_i == qp_q);
+                   ctx0.kind == bdy_pkg::QP_KIND_RC && !dead_i && !loaded.rerr &&
+                   !(ending_i && life_qp_i == qp_q);
 
   always_comb begin
     is_data   = 1'b0;
@@ -186,7 +190,7 @@ module bdy_sq_resp #(
   assign expected = (rest > mtu) ? mtu[12:0] : rest[12:0];
   assign fits     = paylen_q == expected && ends_data == is_last;
 
-  // ---------------------------------------------------------------- meaning of an acknowledge (AETH classes)
+  // ------------------------------------------------------ meaning of an acknowledge (AETH classes)
   logic is_ack, is_rnr, is_nak;
   logic [7:0] nak_st;
   logic [2:0] nak_act;
@@ -209,7 +213,8 @@ module bdy_sq_resp #(
   end
 
   // ---------------------------------------------------------------- FIN: counters, rewind, timer
-  logic              rewinding, rewind, retrying, fail_retry, rnr_start, fail_rnr, expired, resumed, gap;
+  logic              rewinding, rewind, retrying, fail_retry, rnr_start, fail_rnr;
+  logic              expired, resumed, gap;
   logic              timer_arm, timer_off;
   logic [2:0]        retry, rnr;
   logic [63:0]       rnr_cycles;
@@ -242,14 +247,16 @@ module bdy_sq_resp #(
     if (resumed) fin.rnrw = 1'b0;
     if (act_q == ActFail || fail_retry || fail_rnr) begin
       fin.rerr = 1'b1;
-      fin.st   = fail_retry ? bdy_pkg::WC_RETRY_EXC_ERR : fail_rnr ? bdy_pkg::WC_RNR_RETRY_EXC_ERR : st_err_q;
+      fin.st   = fail_retry ? bdy_pkg::WC_RETRY_EXC_ERR :
+                 fail_rnr   ? bdy_pkg::WC_RNR_RETRY_EXC_ERR : st_err_q;
       fin.rule = (act_q == ActFail) ? rule_q : bdy_pkg::RULE_NONE;
       fin.syn  = (act_q == ActFail) ? syn_err_q : bdy_pkg::RULE_NONE;
     end
   end
 
   // A rewind stops the timer; the first packet sent again starts it.
-  assign timer_off = fin.rerr || rewind || (prog_q && !fin.rnrw && (flying == '0 || ctx0.timeout == '0));
+  assign timer_off = fin.rerr || rewind ||
+                     (prog_q && !fin.rnrw && (flying == '0 || ctx0.timeout == '0));
   assign timer_arm = !timer_off && (rnr_start || (ctx0.timeout != '0 && !fin.rnrw && flying != '0 &&
                                                   (prog_q || act_q == ActExpire)));
   assign tm_valid_o = st_q == StFin && (timer_off || timer_arm);

@@ -4,14 +4,15 @@
 //
 //   IDLE > WORDS > ENTRY > - done, no completion wanted: pointer moves
 //      \__ op answer ___/  - done or failed: CQE
-//                          - first failure of a queue pair: QP_ERR first, the CQE when that was executed
+//                          - first failure of a queue pair: QP_ERR, then the CQE
 //
 // Latency:      bind pipeline's answer to CQE out 2 cycles when idle.
 // Throughput:   one work request in about 5 cycles.
 // Backpressure: cqe_ready_i; the engines never wait for retirement but for room in a ring.
-// Invariants:   a failed work request always gets a CQE (W2); after the first CQE in error every later one is a FLUSH (W5);
-//               each entry retires once (W6). The retired slot is stored before its CQE is offered. An entry in error retires
-//               only while no engine works on its queue pair: no byte of its buffers moves behind its CQE.
+// Invariants:   a failed work request always gets a CQE (W2); after the first CQE in error every
+//               later one is a FLUSH (W5); each entry retires once (W6). The retired slot is stored
+//               before its CQE is offered. An entry in error retires only while no engine works on
+//               its queue pair: no byte of its buffers moves behind its CQE.
 
 module bdy_sq_retire #(
   parameter int LogQps = 8
@@ -108,7 +109,7 @@ module bdy_sq_retire #(
   assign ret = ret_i;
   assign wr  = wr_i;
 
-  // ---------------------------------------------------------------- completions on their way, in order
+  // ------------------------------------------------------------ completions on their way, in order
   logic fl_ready, fl_valid, cqe_out;
   logic [LogQps-1:0]  fl_qp;
   logic [LogFlying:0] fl_count;
@@ -153,7 +154,8 @@ module bdy_sq_retire #(
 
   assign empty    = req.wh == ret.wt;
   assign acked    = rsp.um != wr.mseq;
-  assign engaged  = (busy_i[0] && busy_qp_i[0+:LogQps] == qp_q) || (busy_i[1] && busy_qp_i[LogQps+:LogQps] == qp_q);
+  assign engaged  = (busy_i[0] && busy_qp_i[0+:LogQps] == qp_q) ||
+                    (busy_i[1] && busy_qp_i[LogQps+:LogQps] == qp_q);
   assign result   = fresh_q ? fresh_res_q : res_i;
   assign op_rule  = result[7:0];
   assign probe    = wr.st == bdy_pkg::WC_WR_FLUSH_ERR;
@@ -330,7 +332,8 @@ module bdy_sq_retire #(
   assign rd_qp_o    = (st_q != StIdle) ? qp_q : op_done_i ? op_qp_i : pend_idx_i;
   assign ret_qp_o   = cleared_o ? life_qp_i : qp_q;
   assign ret_o      = ret_d;
-  assign wr_rd_o    = (st_q == StIdle) ? {op_qp_i, op_wr_i} : {qp_q, (st_q == StFast) ? fast_wr_q : ret.wt[3:0]};
+  assign wr_rd_o    = (st_q == StIdle) ? {op_qp_i, op_wr_i} :
+                      (st_q == StFast) ? {qp_q, fast_wr_q} : {qp_q, ret.wt[3:0]};
   assign idle_o     = st_q == StIdle && !fl_valid;
   assign is_quiet_o = idle_o;
 

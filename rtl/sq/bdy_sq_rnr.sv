@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bdy_sq_rnr: RNR NAK timer code to cycles (T5): IBTA's table in units of 10 us, 2500 cycles each at 250 MHz.
+// bdy_sq_rnr: RNR NAK timer code to cycles (T5): IBTA's table in units of 10 us, 2500 cycles each
+// at 250 MHz.
 //
 // Combinational.
 
@@ -9,7 +10,8 @@ module bdy_sq_rnr (
   output logic [63:0] cycles_o
 );
 
-  // Codes 1 to 31: 1, 2, 3, then 4, 6, 8, 12, ... : powers of two and their one and a half. Code 0 is the longest.
+  // Codes 1 to 31: 1, 2, 3, 4, 6, 8, 12, ... : powers of two and one and a half of them. Code 0 is
+  // the longest.
   function automatic logic [16:0] units(input logic [4:0] code);
     case (code)
       5'd0:    units = 17'd65536;

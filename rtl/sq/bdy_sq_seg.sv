@@ -2,10 +2,10 @@
 //
 // bdy_sq_seg: the packet of a message at a PSN: header, place and length of its payload.
 //
-//   message  |spsn ............ psn ........ spsn+npk|     packet k = psn - spsn carries [k * MTU, ...)
+//   message  |spsn ......... psn ....... spsn+npk|    packet k = psn - spsn carries [k * MTU, ...)
 //
-// Combinational. Opcode, PSN range and length come from the message's record (H11). A READ is one packet from psn to the
-// end of its range, so a repeated READ asks for what is missing only.
+// Combinational. Opcode, PSN range and length come from the message's record (H11). A READ is one
+// packet from psn to the end of its range, so a repeated READ asks for what is missing only.
 
 module bdy_sq_seg (
   input  logic [bdy_pkg::SQ_MSG_W-1:0]  msg_i,
@@ -70,7 +70,7 @@ module bdy_sq_seg (
     hdr            = '0;
     hdr.op         = op_of(msg.op, k == '0, last);
     hdr.se         = msg.se && last && !read;
-    hdr.ackreq     = !read && (last || psn_i[3:0] == 4'hf);  // a long message shows life every 16 packets (T4, T6)
+    hdr.ackreq     = !read && (last || psn_i[3:0] == 4'hf);  // a sign of life every 16 (T4, T6)
     hdr.grh        = ctx0.grh;
     hdr.pkey       = Pkey;
     hdr.dest_qp    = ctx0.dest_qpn;

@@ -2,13 +2,15 @@
 //
 // bdy_sq_timer: one deadline per queue pair, for the ACK timer (T6) or the RNR wait (T5).
 //
-//   arm --> deadline RAM, armed bit --> earliest deadline reached, or moved --> scan of the armed ones --> expired: offered
+//   arm --> deadline RAM, armed bit --> earliest deadline reached, or moved
+//       --> scan of the armed ones --> expired: offered
 //
 // Latency:      a deadline is offered within 2 cycles per armed queue pair after it was reached.
 // Throughput:   one arm or disarm per cycle.
-// Backpressure: rsp_* (response half) is always taken; req_* (request half) waits for a cycle without it.
-// Invariants:   nothing moves while no deadline is reached (H19): the result depends on cycle_i alone, also when it jumps.
-//               while busy_o is 0, next_o is the earliest deadline.
+// Backpressure: rsp_* (response half) is always taken; req_* (request half) waits for a cycle
+//               without it.
+// Invariants:   nothing moves while no deadline is reached (H19): the result depends on cycle_i
+//               alone, also when it jumps. while busy_o is 0, next_o is the earliest deadline.
 
 module bdy_sq_timer #(
   parameter int LogQps = 8   // at least 5
@@ -109,7 +111,8 @@ module bdy_sq_timer #(
   );
 
   // The earliest deadline is looked for anew when it is reached, put off or taken back.
-  assign moves = (arm && arm_qp == owner_q && arm_at != next_q) || (rsp_valid_i && !rsp_arm_i && rsp_qp_i == owner_q) ||
+  assign moves = (arm && arm_qp == owner_q && arm_at != next_q) ||
+                 (rsp_valid_i && !rsp_arm_i && rsp_qp_i == owner_q) ||
                  (kill_i && kill_qp_i == owner_q);
   assign start = st_q == StIdle && !none && (moved_q || next_q <= cycle_i);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requester's neighbours in C++: contexts, bind pipeline, access, DMA, framer, deframer, completion queues. Each answers after
-// a seeded random delay; what a test wants to decide itself it sets through the hooks.
+// The requester's neighbours in C++: contexts, bind pipeline, access, DMA, framer, deframer,
+// completion queues. Each answers after a seeded random delay; what a test wants to decide itself
+// it sets through the hooks.
 #ifndef TESTS_RTL_SQ_BENCH_H
 #define TESTS_RTL_SQ_BENCH_H
 
@@ -17,41 +18,90 @@
 #include "Vbdy_sq.h"
 #include "bdy_regs.h"
 
-namespace sq {
+namespace sq
+{
 
 using Bytes = std::vector<uint8_t>;
 
 struct Packet {
     std::array<uint64_t, 16> hdr{};
     Bytes data;
-    unsigned op() const { return unsigned(bdy_pkt_hdr_get_op(hdr.data())); }
-    uint32_t psn() const { return uint32_t(bdy_pkt_hdr_get_psn(hdr.data())); }
-    uint32_t qpn() const { return uint32_t(bdy_pkt_hdr_get_dest_qp(hdr.data())); }
-    bool ackreq() const { return bdy_pkt_hdr_get_ackreq(hdr.data()) != 0; }
+    unsigned op() const
+    {
+        return unsigned(bdy_pkt_hdr_get_op(hdr.data()));
+    }
+    uint32_t psn() const
+    {
+        return uint32_t(bdy_pkt_hdr_get_psn(hdr.data()));
+    }
+    uint32_t qpn() const
+    {
+        return uint32_t(bdy_pkt_hdr_get_dest_qp(hdr.data()));
+    }
+    bool ackreq() const
+    {
+        return bdy_pkt_hdr_get_ackreq(hdr.data()) != 0;
+    }
 };
 
 struct Cqe {
     std::array<uint64_t, 8> w{};
     uint32_t cqn = 0;
     uint64_t cycle = 0;
-    unsigned qp() const { return unsigned(bdy_cqe_get_qpn(w.data())) - BDY_QPN_BASE; }
-    unsigned status() const { return unsigned(bdy_cqe_get_status(w.data())); }
-    unsigned op() const { return unsigned(bdy_cqe_get_op(w.data())); }
-    unsigned index() const { return unsigned(bdy_cqe_get_wqe_index(w.data())); }
-    unsigned rule() const { return unsigned(bdy_cqe_get_rule(w.data())); }
-    unsigned syndrome() const { return unsigned(bdy_cqe_get_syndrome(w.data())); }
-    bool executed() const { return bdy_cqe_get_executed(w.data()) != 0; }
-    uint32_t rkey() const { return uint32_t(bdy_cqe_get_rkey(w.data())); }
-    uint32_t byte_len() const { return uint32_t(bdy_cqe_get_byte_len(w.data())); }
+    unsigned qp() const
+    {
+        return unsigned(bdy_cqe_get_qpn(w.data())) - BDY_QPN_BASE;
+    }
+    unsigned status() const
+    {
+        return unsigned(bdy_cqe_get_status(w.data()));
+    }
+    unsigned op() const
+    {
+        return unsigned(bdy_cqe_get_op(w.data()));
+    }
+    unsigned index() const
+    {
+        return unsigned(bdy_cqe_get_wqe_index(w.data()));
+    }
+    unsigned rule() const
+    {
+        return unsigned(bdy_cqe_get_rule(w.data()));
+    }
+    unsigned syndrome() const
+    {
+        return unsigned(bdy_cqe_get_syndrome(w.data()));
+    }
+    bool executed() const
+    {
+        return bdy_cqe_get_executed(w.data()) != 0;
+    }
+    uint32_t rkey() const
+    {
+        return uint32_t(bdy_cqe_get_rkey(w.data()));
+    }
+    uint32_t byte_len() const
+    {
+        return uint32_t(bdy_cqe_get_byte_len(w.data()));
+    }
 };
 
 struct Op {
     std::array<uint64_t, 16> w{};
     unsigned tag = 0;
     uint64_t cycle = 0;
-    unsigned op() const { return unsigned(bdy_prot_op_get_op(w.data())); }
-    unsigned qp() const { return unsigned(bdy_prot_op_get_qpn(w.data())) - BDY_QPN_BASE; }
-    uint32_t key() const { return uint32_t(bdy_prot_op_get_key(w.data())); }
+    unsigned op() const
+    {
+        return unsigned(bdy_prot_op_get_op(w.data()));
+    }
+    unsigned qp() const
+    {
+        return unsigned(bdy_prot_op_get_qpn(w.data())) - BDY_QPN_BASE;
+    }
+    uint32_t key() const
+    {
+        return uint32_t(bdy_prot_op_get_key(w.data()));
+    }
 };
 
 struct OpReply {
@@ -85,8 +135,10 @@ struct Region {
     uint32_t pd;
 };
 
-// Host memory by bus page. A page not written yet reads as zero; pages in `bad` answer with an error.
-class Memory {
+// Host memory by bus page. A page not written yet reads as zero; pages in `bad` answer with an
+// error.
+class Memory
+{
   public:
     std::set<uint64_t> bad;
     bool ok(uint64_t addr, size_t n) const;
@@ -103,63 +155,99 @@ struct Qp {
     uint16_t pi = 0;
 };
 
-class Bench {
+class Bench
+{
   public:
     static constexpr unsigned Qps = 256;
 
     explicit Bench(uint32_t seed = 1, bool slow = false);
 
     // ------------------------------------------------ set-up
-    std::array<uint64_t, 8> &ctx0(unsigned qp) { return ctx0_[qp]; }
-    std::array<uint64_t, 8> &ctx1(unsigned qp) { return ctx1_[qp]; }
-    // A queue pair in RTR with ring, PD 7, MTU 1024, peer 0x999, PSN 100, timeout 5, retry 7, RNR retry 7, max_rd 16.
+    std::array<uint64_t, 8> &ctx0(unsigned qp)
+    {
+        return ctx0_[qp];
+    }
+    std::array<uint64_t, 8> &ctx1(unsigned qp)
+    {
+        return ctx1_[qp];
+    }
+    // A queue pair in RTR with ring, PD 7, MTU 1024, peer 0x999, PSN 100, timeout 5, retry 7, RNR
+    // retry 7, max_rd 16.
     void make_qp(unsigned qp, unsigned log = 6);
-    void to_rts(unsigned qp);               // make_qp, then RTS and the acknowledgement waited for
-    void set_state(unsigned qp, unsigned st, bool bump = false);  // event queued; see acked()
-    bool acked() const { return events_.empty(); }
+    void to_rts(unsigned qp); // make_qp, then RTS and the acknowledgement waited for
+    void set_state(unsigned qp, unsigned st, bool bump = false); // event queued; see acked()
+    bool acked() const
+    {
+        return events_.empty();
+    }
     bool wait_acked(int cycles = 3000);
     // A local region of PD 7 at va; its bus pages are scattered.
-    uint32_t region(uint64_t va, uint64_t len, uint8_t rights = BDY_ACCESS_BIT_LOCAL_WRITE, uint32_t pd = 7);
+    uint32_t region(uint64_t va, uint64_t len, uint8_t rights = BDY_ACCESS_BIT_LOCAL_WRITE,
+                    uint32_t pd = 7);
     void put(uint64_t va, const Bytes &data);
     Bytes get(uint64_t va, size_t n);
 
     // ------------------------------------------------ posting
-    std::vector<uint64_t> image(unsigned qp, const Wr &wr) const;       // WQE words
-    uint16_t post(unsigned qp, const Wr &wr);                           // writes the ring; returns the index
+    std::vector<uint64_t> image(unsigned qp, const Wr &wr) const; // WQE words
+    uint16_t post(unsigned qp, const Wr &wr); // writes the ring; returns the index
     uint16_t post_raw(unsigned qp, const std::vector<uint64_t> &words); // same from an image
     void ring(unsigned qp);                                             // doorbell
-    uint16_t go(unsigned qp, const Wr &wr) { uint16_t i = post(qp, wr); ring(qp); return i; }
-    void doorbell(unsigned qp, uint16_t index) { doorbells_.push_back({qp, index}); }
+    uint16_t go(unsigned qp, const Wr &wr)
+    {
+        uint16_t i = post(qp, wr);
+        ring(qp);
+        return i;
+    }
+    void doorbell(unsigned qp, uint16_t index)
+    {
+        doorbells_.push_back({qp, index});
+    }
 
     // ------------------------------------------------ running
     void step();
-    void run(int cycles) { for (int i = 0; i < cycles; i++) step(); }
+    void run(int cycles)
+    {
+        for (int i = 0; i < cycles; i++)
+            step();
+    }
     bool until(const std::function<bool()> &done, int cycles = 20000);
-    bool settle(int cycles = 200000);   // until nothing moves but timers
-    bool idle();                        // the requester and all neighbours
-    uint64_t next_timer() const { return d->next_timer_o; }
-    uint64_t now() const { return now_; }
-    void jump(uint64_t cycle) { now_ = cycle; }
+    bool settle(int cycles = 200000); // until nothing moves but timers
+    bool idle();                      // the requester and all neighbours
+    uint64_t next_timer() const
+    {
+        return d->next_timer_o;
+    }
+    uint64_t now() const
+    {
+        return now_;
+    }
+    void jump(uint64_t cycle)
+    {
+        now_ = cycle;
+    }
 
     // ------------------------------------------------ neighbours' behaviour
-    std::function<OpReply(const Op &)> on_op;        // QP_ERR is done by the bench unless on_qp_err is set
-    std::function<void(const Packet &)> on_packet;   // a request has left
-    std::function<unsigned(const uint64_t *)> on_access;  // extra refusal of an access request: rule
-    void respond(const Packet &p, int delay = 1) { responses_.push_back({p, now_ + uint64_t(delay)}); }
-    int min_delay = 1, max_delay = 1;      // of memory and access answers
-    int ready_percent = 100;               // of every ready towards the requester
-    bool cq_dead = false;                  // CQEs end in error
-    bool hold_qp_err = false;              // the bind pipeline takes no QP_ERR
-    bool hold_cqe = false;                 // no CQE is taken
-    bool hold_framer = false;              // no packet is taken
-    bool hold_write = false;               // no write response comes
-    bool hold_payload_read = false;        // no payload data comes
+    std::function<OpReply(const Op &)> on_op; // QP_ERR is done by the bench unless on_qp_err is set
+    std::function<void(const Packet &)> on_packet;       // a request has left
+    std::function<unsigned(const uint64_t *)> on_access; // extra refusal of an access request: rule
+    void respond(const Packet &p, int delay = 1)
+    {
+        responses_.push_back({p, now_ + uint64_t(delay)});
+    }
+    int min_delay = 1, max_delay = 1; // of memory and access answers
+    int ready_percent = 100;          // of every ready towards the requester
+    bool cq_dead = false;             // CQEs end in error
+    bool hold_qp_err = false;         // the bind pipeline takes no QP_ERR
+    bool hold_cqe = false;            // no CQE is taken
+    bool hold_framer = false;         // no packet is taken
+    bool hold_write = false;          // no write response comes
+    bool hold_payload_read = false;   // no payload data comes
 
     // ------------------------------------------------ what was seen
     std::vector<Cqe> cqes;
     std::vector<Op> ops;
     std::vector<Packet> packets;
-    std::vector<uint64_t> events;          // eqe words
+    std::vector<uint64_t> events; // eqe words
     uint64_t wqe_reads = 0, payload_reads = 0;
     int grants_out = 0;
     uint64_t first_op_cycle = 0;
@@ -168,19 +256,51 @@ class Bench {
     std::array<Qp, Qps> qps;
     std::mt19937 rng;
     VerilatedContext vctx;
-    std::unique_ptr<Vbdy_sq> d;            // after its context
+    std::unique_ptr<Vbdy_sq> d; // after its context
 
   private:
-    struct Timed { Packet p; uint64_t at; };
-    struct Read { unsigned client; uint64_t addr, at; unsigned len, done; };
-    struct Answer { unsigned port; std::array<uint64_t, 4> w; uint64_t at; };
-    struct Pending { Op op; OpReply reply; uint64_t at; bool executed; int acks; };
-    struct Event { unsigned qp, st; bool bump; };
-    struct Bell { unsigned qp; uint16_t index; };
+    struct Timed {
+        Packet p;
+        uint64_t at;
+    };
+    struct Read {
+        unsigned client;
+        uint64_t addr, at;
+        unsigned len, done;
+    };
+    struct Answer {
+        unsigned port;
+        std::array<uint64_t, 4> w;
+        uint64_t at;
+    };
+    struct Pending {
+        Op op;
+        OpReply reply;
+        uint64_t at;
+        bool executed;
+        int acks;
+    };
+    struct Event {
+        unsigned qp, st;
+        bool bump;
+    };
+    struct Bell {
+        unsigned qp;
+        uint16_t index;
+    };
 
-    int delay() { return min_delay + int(rng() % unsigned(max_delay - min_delay + 1)); }
-    bool chance() { return int(rng() % 100) < ready_percent; }
-    uint64_t bus(uint64_t va) const { return ((va >> 12) * 0x9e3779b1ull % 0xfffff) << 12 | (va & 0xfff); }
+    int delay()
+    {
+        return min_delay + int(rng() % unsigned(max_delay - min_delay + 1));
+    }
+    bool chance()
+    {
+        return int(rng() % 100) < ready_percent;
+    }
+    uint64_t bus(uint64_t va) const
+    {
+        return ((va >> 12) * 0x9e3779b1ull % 0xfffff) << 12 | (va & 0xfff);
+    }
     void take_access(unsigned port, const uint64_t *req);
     void drive();
     void drive_reads();
@@ -223,6 +343,6 @@ class Bench {
     int picked_read_ = -1, picked_answer_ = -1, picked_drain_ = -1;
 };
 
-}  // namespace sq
+} // namespace sq
 
 #endif

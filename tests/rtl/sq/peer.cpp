@@ -4,32 +4,39 @@
 #include <algorithm>
 #include <cstring>
 
-namespace sq {
+namespace sq
+{
 
 static constexpr uint32_t PsnMask = 0xffffff;
 
-Peer::Peer(Bench &bench, unsigned qp) : bench_(bench), qp_(qp) {
+Peer::Peer(Bench &bench, unsigned qp) : bench_(bench), qp_(qp)
+{
     epsn = uint32_t(bdy_qp_ctx0_get_sq_psn(bench.ctx0(qp).data()));
     mtu_ = 128u << bdy_qp_ctx0_get_mtu(bench.ctx0(qp).data());
-    for (size_t i = 0; i < memory.size(); i++) memory[i] = uint8_t(i * 7 + (i >> 8));
+    for (size_t i = 0; i < memory.size(); i++)
+        memory[i] = uint8_t(i * 7 + (i >> 8));
 }
 
-void Peer::request(const Packet &p) {
-    if (hit(drop)) return;
+void Peer::request(const Packet &p)
+{
+    if (hit(drop))
+        return;
     if (hit(reorder) && !has_late_) {
         late_ = p;
         has_late_ = true;
         return;
     }
     arrive(p);
-    if (hit(dup)) arrive(p);
+    if (hit(dup))
+        arrive(p);
     if (has_late_) {
         has_late_ = false;
         arrive(late_);
     }
 }
 
-void Peer::arrive(const Packet &p) {
+void Peer::arrive(const Packet &p)
+{
     uint32_t ahead = (p.psn() - epsn) & PsnMask;
     if (ahead != 0 && ahead < 0x800000) {
         if (!nak_sent_) {
@@ -39,9 +46,11 @@ void Peer::arrive(const Packet &p) {
         nak_sent_ = true;
         return;
     }
-    if (ahead != 0) {  // duplicate
-        if (p.op() == BDY_BTH_OP_READ_REQ) read(p);
-        else if (p.ackreq()) answer(BDY_BTH_OP_ACK, (epsn - 1) & PsnMask, BDY_AETH_ACK);
+    if (ahead != 0) { // duplicate
+        if (p.op() == BDY_BTH_OP_READ_REQ)
+            read(p);
+        else if (p.ackreq())
+            answer(BDY_BTH_OP_ACK, (epsn - 1) & PsnMask, BDY_AETH_ACK);
         return;
     }
     nak_sent_ = false;
@@ -58,7 +67,8 @@ void Peer::arrive(const Packet &p) {
     execute(p);
 }
 
-void Peer::execute(const Packet &p) {
+void Peer::execute(const Packet &p)
+{
     const uint64_t *h = p.hdr.data();
     unsigned op = p.op();
     if (op == BDY_BTH_OP_READ_REQ) {
@@ -71,42 +81,52 @@ void Peer::execute(const Packet &p) {
     }
     epsn = (epsn + 1) & PsnMask;
     bool is_write = op >= BDY_BTH_OP_WRITE_FIRST && op <= BDY_BTH_OP_WRITE_ONLY_IMM;
-    bool first = op == BDY_BTH_OP_SEND_FIRST || op == BDY_BTH_OP_SEND_ONLY || op == BDY_BTH_OP_SEND_ONLY_IMM ||
-                 op == BDY_BTH_OP_WRITE_FIRST || op == BDY_BTH_OP_WRITE_ONLY || op == BDY_BTH_OP_WRITE_ONLY_IMM;
-    bool last = op != BDY_BTH_OP_SEND_FIRST && op != BDY_BTH_OP_SEND_MIDDLE && op != BDY_BTH_OP_WRITE_FIRST &&
-                op != BDY_BTH_OP_WRITE_MIDDLE;
-    bool imm = op == BDY_BTH_OP_SEND_LAST_IMM || op == BDY_BTH_OP_SEND_ONLY_IMM || op == BDY_BTH_OP_WRITE_LAST_IMM ||
-               op == BDY_BTH_OP_WRITE_ONLY_IMM;
+    bool first = op == BDY_BTH_OP_SEND_FIRST || op == BDY_BTH_OP_SEND_ONLY ||
+                 op == BDY_BTH_OP_SEND_ONLY_IMM || op == BDY_BTH_OP_WRITE_FIRST ||
+                 op == BDY_BTH_OP_WRITE_ONLY || op == BDY_BTH_OP_WRITE_ONLY_IMM;
+    bool last = op != BDY_BTH_OP_SEND_FIRST && op != BDY_BTH_OP_SEND_MIDDLE &&
+                op != BDY_BTH_OP_WRITE_FIRST && op != BDY_BTH_OP_WRITE_MIDDLE;
+    bool imm = op == BDY_BTH_OP_SEND_LAST_IMM || op == BDY_BTH_OP_SEND_ONLY_IMM ||
+               op == BDY_BTH_OP_WRITE_LAST_IMM || op == BDY_BTH_OP_WRITE_ONLY_IMM;
     if (first) {
         partial_.clear();
         write_at_ = bdy_pkt_hdr_get_va(h);
     }
     if (is_write && !p.data.empty()) {
-        memcpy(&memory.at(write_at_ - base + p.data.size() - 1) - (p.data.size() - 1), p.data.data(), p.data.size());
+        memcpy(&memory.at(write_at_ - base + p.data.size() - 1) - (p.data.size() - 1),
+               p.data.data(), p.data.size());
         write_at_ += p.data.size();
     } else {
         partial_.insert(partial_.end(), p.data.begin(), p.data.end());
     }
     if (last) {
         msn_++;
-        if (is_write) writes++;
-        if (is_write && imm) write_imms++;
+        if (is_write)
+            writes++;
+        if (is_write && imm)
+            write_imms++;
         if (!is_write) {
-            received.push_back({partial_, imm, uint32_t(bdy_pkt_hdr_get_imm(h)), bdy_pkt_hdr_get_se(h) != 0});
+            received.push_back(
+                {partial_, imm, uint32_t(bdy_pkt_hdr_get_imm(h)), bdy_pkt_hdr_get_se(h) != 0});
         }
     }
-    if (!p.ackreq()) return;
+    if (!p.ackreq())
+        return;
     held_back_ = coalesce;
     held_psn_ = p.psn();
-    if (!coalesce) answer(BDY_BTH_OP_ACK, p.psn(), BDY_AETH_ACK);
+    if (!coalesce)
+        answer(BDY_BTH_OP_ACK, p.psn(), BDY_AETH_ACK);
 }
 
-void Peer::flush() {
-    if (held_back_) answer(BDY_BTH_OP_ACK, held_psn_, BDY_AETH_ACK);
+void Peer::flush()
+{
+    if (held_back_)
+        answer(BDY_BTH_OP_ACK, held_psn_, BDY_AETH_ACK);
     held_back_ = false;
 }
 
-void Peer::read(const Packet &p) {
+void Peer::read(const Packet &p)
+{
     const uint64_t *h = p.hdr.data();
     uint32_t len = uint32_t(bdy_pkt_hdr_get_dmalen(h)), psn = p.psn(), off = 0;
     uint64_t at = bdy_pkt_hdr_get_va(h) - base;
@@ -124,8 +144,10 @@ void Peer::read(const Packet &p) {
     } while (off < len);
 }
 
-void Peer::answer(unsigned op, uint32_t psn, unsigned syndrome, Bytes data) {
-    if (silent || hit(drop)) return;
+void Peer::answer(unsigned op, uint32_t psn, unsigned syndrome, Bytes data)
+{
+    if (silent || hit(drop))
+        return;
     Packet p;
     uint64_t *h = p.hdr.data();
     bdy_pkt_hdr_set_op(h, op);
@@ -142,11 +164,12 @@ void Peer::answer(unsigned op, uint32_t psn, unsigned syndrome, Bytes data) {
         return;
     }
     bench_.respond(p, 1 + int(bench_.rng() % unsigned(delay_max)));
-    if (hit(dup)) bench_.respond(p, 1);
+    if (hit(dup))
+        bench_.respond(p, 1);
     if (has_late_rsp_) {
         has_late_rsp_ = false;
         bench_.respond(late_rsp_, 1);
     }
 }
 
-}  // namespace sq
+} // namespace sq

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A responder for the requester under test: in-order execution by PSN, duplicates, one NAK per gap, RNR on demand, and a lossy
-// way in both directions.
+// A responder for the requester under test: in-order execution by PSN, duplicates, one NAK per gap,
+// RNR on demand, and a lossy way in both directions.
 #ifndef TESTS_RTL_SQ_PEER_H
 #define TESTS_RTL_SQ_PEER_H
 
@@ -8,21 +8,23 @@
 
 #include "bench.h"
 
-namespace sq {
+namespace sq
+{
 
-struct Message {  // SEND received
+struct Message { // SEND received
     Bytes data;
     bool has_imm = false;
     uint32_t imm = 0;
     bool solicited = false;
 };
 
-class Peer {
+class Peer
+{
   public:
     // Answers queue pair `qp` of the bench, whose context says PSN and MTU.
     Peer(Bench &bench, unsigned qp);
 
-    void request(const Packet &p);  // arrives, possibly to be lost
+    void request(const Packet &p); // arrives, possibly to be lost
 
     // Memory under one remote key.
     uint32_t rkey = 0xabcd01;
@@ -32,12 +34,12 @@ class Peer {
     // Faults in percent, each packet and direction.
     int drop = 0, dup = 0, reorder = 0;
     int delay_max = 1;
-    int rnr = 0;             // so many RNR NAKs first
+    int rnr = 0; // so many RNR NAKs first
     unsigned rnr_code = 1;
-    unsigned refuse = 0;     // syndrome that answers the next request that would be executed
-    bool silent = false;     // answers nothing
-    bool coalesce = false;   // acknowledges only the last of what was asked for (see flush)
-    void flush();            // the acknowledge held back
+    unsigned refuse = 0;   // syndrome that answers the next request that would be executed
+    bool silent = false;   // answers nothing
+    bool coalesce = false; // acknowledges only the last of what was asked for (see flush)
+    void flush();          // the acknowledge held back
 
     std::vector<Message> received;
     unsigned writes = 0, write_imms = 0, reads = 0, naks = 0;
@@ -48,7 +50,10 @@ class Peer {
     void execute(const Packet &p);
     void read(const Packet &p);
     void answer(unsigned op, uint32_t psn, unsigned syndrome, Bytes data = {});
-    bool hit(int percent) { return int(bench_.rng() % 100) < percent; }
+    bool hit(int percent)
+    {
+        return int(bench_.rng() % 100) < percent;
+    }
 
     Bench &bench_;
     unsigned qp_;
@@ -64,6 +69,6 @@ class Peer {
     Packet late_rsp_;
 };
 
-}  // namespace sq
+} // namespace sq
 
 #endif

@@ -6,9 +6,11 @@
 
 using namespace sq;
 
-namespace {
+namespace
+{
 
-Wr bind1(uint32_t key) {
+Wr bind1(uint32_t key)
+{
     Wr w;
     w.op = BDY_WQE_OP_BIND1;
     w.inv_key = key;
@@ -16,11 +18,15 @@ Wr bind1(uint32_t key) {
     return w;
 }
 
-unsigned state(Bench &b, unsigned qp) { return unsigned(bdy_qp_ctx0_get_st(b.ctx0(qp).data())); }
+unsigned state(Bench &b, unsigned qp)
+{
+    return unsigned(bdy_qp_ctx0_get_st(b.ctx0(qp).data()));
+}
 
-}  // namespace
+} // namespace
 
-TEST(SqLife, Q1_NothingStartsBeforeRts) {
+TEST(SqLife, Q1_NothingStartsBeforeRts)
+{
     for (unsigned st : {BDY_QP_ST_INIT, BDY_QP_ST_RTR}) {
         Bench b;
         b.make_qp(0);
@@ -38,7 +44,8 @@ TEST(SqLife, Q1_NothingStartsBeforeRts) {
     }
 }
 
-TEST(SqLife, Q2_PostedBeforeRtsIsFlushedInError) {
+TEST(SqLife, Q2_PostedBeforeRtsIsFlushedInError)
+{
     Bench b;
     b.make_qp(0);
     b.set_state(0, BDY_QP_ST_INIT);
@@ -50,7 +57,8 @@ TEST(SqLife, Q2_PostedBeforeRtsIsFlushedInError) {
     EXPECT_EQ(b.cqes[0].status(), BDY_WC_WR_FLUSH_ERR);
 }
 
-TEST(SqLife, Q3_SqdHoldsNewWorkRequestsUntilRts) {
+TEST(SqLife, Q3_SqdHoldsNewWorkRequestsUntilRts)
+{
     Bench b;
     b.to_rts(0);
     b.go(0, Wr{});
@@ -60,7 +68,7 @@ TEST(SqLife, Q3_SqdHoldsNewWorkRequestsUntilRts) {
     b.go(0, Wr{});
     ASSERT_TRUE(b.settle());
     EXPECT_EQ(b.packets.size(), 1u);
-    b.jump(b.next_timer());                 // retries go on
+    b.jump(b.next_timer()); // retries go on
     ASSERT_TRUE(b.settle());
     EXPECT_EQ(b.packets.size(), 2u);
     EXPECT_EQ(b.packets[1].psn(), b.packets[0].psn());
@@ -74,29 +82,35 @@ TEST(SqLife, Q3_SqdHoldsNewWorkRequestsUntilRts) {
     EXPECT_EQ(b.cqes.size(), 1u);
     b.set_state(0, BDY_QP_ST_RTS);
     ASSERT_TRUE(b.until([&] { return b.packets.size() == 3; }));
-    EXPECT_EQ(b.packets[2].psn(), 101u);    // PSNs are not loaded again
+    EXPECT_EQ(b.packets[2].psn(), 101u); // PSNs are not loaded again
 }
 
-TEST(SqLife, W6_ErrorFromOutsideFlushesEverythingOnceInOrder) {
+TEST(SqLife, W6_ErrorFromOutsideFlushesEverythingOnceInOrder)
+{
     Bench b;
     b.to_rts(0);
-    for (int i = 0; i < 40; i++) b.post(0, i % 3 == 0 ? bind1(unsigned(i)) : Wr{});
+    for (int i = 0; i < 40; i++)
+        b.post(0, i % 3 == 0 ? bind1(unsigned(i)) : Wr{});
     b.ring(0);
-    b.run(400);                             // sixteen under way, none acknowledged
+    b.run(400); // sixteen under way, none acknowledged
     b.set_state(0, BDY_QP_ST_ERR);
     ASSERT_TRUE(b.settle());
     ASSERT_EQ(b.cqes.size(), 40u);
     bool flushing = false;
     for (unsigned i = 0; i < 40; i++) {
         EXPECT_EQ(b.cqes[i].index(), i);
-        if (b.cqes[i].status() != BDY_WC_SUCCESS) flushing = true;
-        if (flushing) { EXPECT_EQ(b.cqes[i].status(), BDY_WC_WR_FLUSH_ERR); }
+        if (b.cqes[i].status() != BDY_WC_SUCCESS)
+            flushing = true;
+        if (flushing) {
+            EXPECT_EQ(b.cqes[i].status(), BDY_WC_WR_FLUSH_ERR);
+        }
     }
     EXPECT_EQ(b.next_timer(), ~0ull);
     EXPECT_EQ(b.grants_out, 0);
 }
 
-TEST(SqLife, ErrorIsAcknowledgedAtOnceWhileABindHasNoAnswer) {
+TEST(SqLife, ErrorIsAcknowledgedAtOnceWhileABindHasNoAnswer)
+{
     Bench b;
     b.to_rts(0);
     b.on_op = [](const Op &op) {
@@ -116,7 +130,8 @@ TEST(SqLife, ErrorIsAcknowledgedAtOnceWhileABindHasNoAnswer) {
     EXPECT_EQ(b.cqes[0].rkey(), 0x101u);
 }
 
-TEST(SqLife, H3_FlushWaitsForReadDataOnItsWayToMemory) {
+TEST(SqLife, H3_FlushWaitsForReadDataOnItsWayToMemory)
+{
     Bench b;
     b.to_rts(0);
     Peer peer(b, 0);
@@ -139,7 +154,8 @@ TEST(SqLife, H3_FlushWaitsForReadDataOnItsWayToMemory) {
     EXPECT_EQ(b.grants_out, 0);
 }
 
-TEST(SqLife, ResetWaitsForEveryPieceOfTheOldLife) {
+TEST(SqLife, ResetWaitsForEveryPieceOfTheOldLife)
+{
     // What is held back, one at a time.
     for (int what = 0; what < 5; what++) {
         SCOPED_TRACE(what);
@@ -151,8 +167,10 @@ TEST(SqLife, ResetWaitsForEveryPieceOfTheOldLife) {
         Wr w;
         w.sges = {{0x50'0000, 64, lkey}};
         int held = 600;
-        if (what == 0) b.hold_payload_read = true;
-        if (what == 1) b.hold_framer = true;
+        if (what == 0)
+            b.hold_payload_read = true;
+        if (what == 1)
+            b.hold_framer = true;
         if (what == 2) {
             b.hold_write = true;
             w.op = BDY_WQE_OP_READ;
@@ -169,7 +187,8 @@ TEST(SqLife, ResetWaitsForEveryPieceOfTheOldLife) {
                 return r;
             };
         }
-        if (what == 4) b.hold_cqe = true;
+        if (what == 4)
+            b.hold_cqe = true;
         b.go(0, w);
         b.run(what == 3 ? 20 : 200);
         b.set_state(0, BDY_QP_ST_RESET, true);
@@ -179,7 +198,7 @@ TEST(SqLife, ResetWaitsForEveryPieceOfTheOldLife) {
         EXPECT_TRUE(b.wait_acked());
         ASSERT_TRUE(b.settle());
         EXPECT_EQ(b.grants_out, 0);
-        EXPECT_EQ(b.cqes.size(), what == 4 ? 1u : 0u);    // C3: purged, not flushed
+        EXPECT_EQ(b.cqes.size(), what == 4 ? 1u : 0u); // C3: purged, not flushed
         EXPECT_EQ(b.next_timer(), ~0ull);
         // The next life starts afresh.
         b.on_op = {};
@@ -197,7 +216,8 @@ TEST(SqLife, ResetWaitsForEveryPieceOfTheOldLife) {
     }
 }
 
-TEST(SqLife, ResetDoesNotWaitForAQpErrOfOursBehindIt) {
+TEST(SqLife, ResetDoesNotWaitForAQpErrOfOursBehindIt)
+{
     Bench b;
     b.to_rts(0);
     b.to_rts(1);
@@ -212,7 +232,8 @@ TEST(SqLife, ResetDoesNotWaitForAQpErrOfOursBehindIt) {
     EXPECT_EQ(b.cqes.size(), 1u);
 }
 
-TEST(SqLife, LateAnswersOfTheOldLifeDoNotTouchTheNew) {
+TEST(SqLife, LateAnswersOfTheOldLifeDoNotTouchTheNew)
+{
     Bench b;
     b.to_rts(0);
     b.go(0, Wr{});
@@ -232,27 +253,32 @@ TEST(SqLife, LateAnswersOfTheOldLifeDoNotTouchTheNew) {
     EXPECT_TRUE(b.cqes.empty());
 }
 
-TEST(SqLife, EventsBackToBackAreEachTaken) {
+TEST(SqLife, EventsBackToBackAreEachTaken)
+{
     Bench b;
     for (unsigned q = 0; q < 20; q++) {
         b.make_qp(q);
         b.set_state(q, BDY_QP_ST_RTS);
     }
     ASSERT_TRUE(b.wait_acked());
-    for (unsigned q = 0; q < 20; q++) b.go(q, bind1(q));
+    for (unsigned q = 0; q < 20; q++)
+        b.go(q, bind1(q));
     ASSERT_TRUE(b.settle());
     EXPECT_EQ(b.cqes.size(), 20u);
-    for (unsigned q = 0; q < 20; q++) b.set_state(q, q % 2 ? BDY_QP_ST_ERR : BDY_QP_ST_RESET, q % 2 == 0);
+    for (unsigned q = 0; q < 20; q++)
+        b.set_state(q, q % 2 ? BDY_QP_ST_ERR : BDY_QP_ST_RESET, q % 2 == 0);
     ASSERT_TRUE(b.wait_acked());
-    for (unsigned q = 1; q < 20; q += 2) b.go(q, bind1(q));
+    for (unsigned q = 1; q < 20; q += 2)
+        b.go(q, bind1(q));
     ASSERT_TRUE(b.settle());
     EXPECT_EQ(b.cqes.size(), 30u);
 }
 
-TEST(SqLife, H19_IdleMeansNothingMoves) {
+TEST(SqLife, H19_IdleMeansNothingMoves)
+{
     Bench b;
     b.to_rts(0);
-    b.go(0, Wr{});                          // unanswered: a timer runs
+    b.go(0, Wr{}); // unanswered: a timer runs
     ASSERT_TRUE(b.settle());
     uint64_t due = b.next_timer();
     ASSERT_NE(due, ~0ull);

@@ -6,9 +6,11 @@
 
 using namespace sq;
 
-namespace {
+namespace
+{
 
-Wr bind1(uint32_t key = 0x1234500, bool signaled = true) {
+Wr bind1(uint32_t key = 0x1234500, bool signaled = true)
+{
     Wr w;
     w.op = BDY_WQE_OP_BIND1;
     w.inv_key = key;
@@ -20,16 +22,18 @@ Wr bind1(uint32_t key = 0x1234500, bool signaled = true) {
     return w;
 }
 
-OpReply executed(const Op &op, bool drain = false) {
+OpReply executed(const Op &op, bool drain = false)
+{
     OpReply r;
     r.res = op.key() + 1;
     r.drain = drain;
     return r;
 }
 
-}  // namespace
+} // namespace
 
-TEST(SqPost, BindCarriesEveryFieldToTheBindPipeline) {
+TEST(SqPost, BindCarriesEveryFieldToTheBindPipeline)
+{
     Bench b;
     b.to_rts(3);
     b.on_op = [](const Op &op) { return executed(op); };
@@ -61,7 +65,8 @@ TEST(SqPost, BindCarriesEveryFieldToTheBindPipeline) {
     EXPECT_EQ(b.next_timer(), ~0ull);
 }
 
-TEST(SqPost, LatencyOfABindFitsItsShare) {
+TEST(SqPost, LatencyOfABindFitsItsShare)
+{
     Bench b;
     b.to_rts(0);
     b.on_op = [](const Op &op) { return executed(op); };
@@ -77,10 +82,11 @@ TEST(SqPost, LatencyOfABindFitsItsShare) {
     RecordProperty("db_to_op", int(b.ops[0].cycle - start));
     RecordProperty("answer_to_cqe", int(b.cqes[0].cycle - b.ops[0].cycle - 1));
     EXPECT_LE(b.ops[0].cycle - start, 14u);
-    EXPECT_LE(b.cqes[0].cycle - (b.ops[0].cycle + 1), 4u);  // answered one cycle after it was taken
+    EXPECT_LE(b.cqes[0].cycle - (b.ops[0].cycle + 1), 4u); // answered one cycle after it was taken
 }
 
-TEST(SqPost, W1_UnsignaledSuccessIsSilentButRetiredByTheNext) {
+TEST(SqPost, W1_UnsignaledSuccessIsSilentButRetiredByTheNext)
+{
     Bench b;
     b.to_rts(0);
     b.on_op = [](const Op &op) { return executed(op); };
@@ -93,7 +99,8 @@ TEST(SqPost, W1_UnsignaledSuccessIsSilentButRetiredByTheNext) {
     EXPECT_EQ(b.ops.size(), 3u);
 }
 
-TEST(SqPost, W1_SigAllSignalsEverything) {
+TEST(SqPost, W1_SigAllSignalsEverything)
+{
     Bench b;
     b.make_qp(0);
     bdy_qp_ctx0_set_sig_all(b.ctx0(0).data(), 1);
@@ -104,7 +111,8 @@ TEST(SqPost, W1_SigAllSignalsEverything) {
     EXPECT_EQ(b.cqes.size(), 1u);
 }
 
-TEST(SqPost, O1_O6_NothingPassesABindWithoutItsAnswer) {
+TEST(SqPost, O1_O6_NothingPassesABindWithoutItsAnswer)
+{
     Bench b;
     b.to_rts(0);
     b.on_op = [](const Op &op) {
@@ -125,7 +133,8 @@ TEST(SqPost, O1_O6_NothingPassesABindWithoutItsAnswer) {
     EXPECT_TRUE(b.until([&] { return b.packets.size() == 1; }));
 }
 
-TEST(SqPost, O7_H3_RetirementWaitsForTheDrainButNotTheQueue) {
+TEST(SqPost, O7_H3_RetirementWaitsForTheDrainButNotTheQueue)
+{
     Bench b;
     b.to_rts(0);
     b.to_rts(1);
@@ -139,8 +148,8 @@ TEST(SqPost, O7_H3_RetirementWaitsForTheDrainButNotTheQueue) {
     b.ring(0);
     b.go(1, bind1(0x300));
     b.run(300);
-    EXPECT_EQ(b.ops.size(), 3u);            // later work requests execute once the table write is done
-    ASSERT_EQ(b.cqes.size(), 1u);           // another queue pair is not held up
+    EXPECT_EQ(b.ops.size(), 3u);  // later work requests execute once the table write is done
+    ASSERT_EQ(b.cqes.size(), 1u); // another queue pair is not held up
     EXPECT_EQ(b.cqes[0].qp(), 1u);
     ASSERT_TRUE(b.settle());
     ASSERT_EQ(b.cqes.size(), 3u);
@@ -148,7 +157,8 @@ TEST(SqPost, O7_H3_RetirementWaitsForTheDrainButNotTheQueue) {
     EXPECT_EQ(b.cqes[2].rkey(), 0x201u);
 }
 
-TEST(SqPost, W2_W5_W6_Q5_RefusedBindFailsThenFlushes) {
+TEST(SqPost, W2_W5_W6_Q5_RefusedBindFailsThenFlushes)
+{
     Bench b;
     b.to_rts(0);
     b.on_op = [](const Op &op) {
@@ -181,7 +191,7 @@ TEST(SqPost, W2_W5_W6_Q5_RefusedBindFailsThenFlushes) {
     EXPECT_FALSE(b.cqes[1].executed());
     EXPECT_EQ(b.cqes[2].status(), BDY_WC_WR_FLUSH_ERR);
     EXPECT_EQ(b.cqes[2].index(), f1);
-    EXPECT_EQ(b.cqes[2].rkey(), 0x100u);    // H12: the present key, asked for without a chance to bind
+    EXPECT_EQ(b.cqes[2].rkey(), 0x100u); // H12: the present key, asked for without a chance to bind
     EXPECT_FALSE(b.cqes[2].executed());
     EXPECT_EQ(b.cqes[3].status(), BDY_WC_WR_FLUSH_ERR);
     EXPECT_EQ(b.cqes[3].index(), f2);
@@ -193,15 +203,18 @@ TEST(SqPost, W2_W5_W6_Q5_RefusedBindFailsThenFlushes) {
     ASSERT_EQ(b.cqes.size(), 5u);
     EXPECT_EQ(b.cqes[4].status(), BDY_WC_WR_FLUSH_ERR);
     for (const Op &op : b.ops) {
-        if (op.cycle > b.cqes[1].cycle) { EXPECT_EQ(bdy_prot_op_get_rights(op.w.data()), 0x80u); }
+        if (op.cycle > b.cqes[1].cycle) {
+            EXPECT_EQ(bdy_prot_op_get_rights(op.w.data()), 0x80u);
+        }
     }
 }
 
-TEST(SqPost, H12_ExecutedBindKeepsItsEffectWhenFlushed) {
+TEST(SqPost, H12_ExecutedBindKeepsItsEffectWhenFlushed)
+{
     Bench b;
     b.to_rts(0);
     b.on_op = [](const Op &op) { return executed(op); };
-    Wr send;                                // never acknowledged: holds retirement
+    Wr send; // never acknowledged: holds retirement
     b.post(0, send);
     b.post(0, bind1(0x100));
     b.ring(0);
@@ -216,7 +229,8 @@ TEST(SqPost, H12_ExecutedBindKeepsItsEffectWhenFlushed) {
     EXPECT_EQ(b.cqes[1].rkey(), 0x101u);
 }
 
-TEST(SqPost, H12_RefusalForTheStateIsAFlush) {
+TEST(SqPost, H12_RefusalForTheStateIsAFlush)
+{
     Bench b;
     b.to_rts(0);
     b.on_op = [&](const Op &) {
@@ -234,16 +248,18 @@ TEST(SqPost, H12_RefusalForTheStateIsAFlush) {
     EXPECT_FALSE(b.cqes[0].executed());
 }
 
-namespace {
+namespace
+{
 
 struct BadWqe {
     const char *name;
     std::function<void(std::vector<uint64_t> &)> spoil;
 };
 
-}  // namespace
+} // namespace
 
-TEST(SqPost, P15_EveryUnknownFormIsRefused) {
+TEST(SqPost, P15_EveryUnknownFormIsRefused)
+{
     const std::vector<BadWqe> cases = {
         {"op 0", [](auto &w) { bdy_wqe_set_op(w.data(), 0); }},
         {"op 3", [](auto &w) { bdy_wqe_set_op(w.data(), BDY_WQE_OP_SEND_INV); }},
@@ -251,17 +267,41 @@ TEST(SqPost, P15_EveryUnknownFormIsRefused) {
         {"op 255", [](auto &w) { bdy_wqe_set_op(w.data(), 255); }},
         {"reserved 12", [](auto &w) { w[0] |= 1ull << 12; }},
         {"reserved 63", [](auto &w) { w[0] |= 1ull << 63; }},
-        {"17 SGEs", [](auto &w) { bdy_wqe_set_num_sge(w.data(), 17); bdy_wqe_set_slots(w.data(), 5); }},
+        {"17 SGEs",
+         [](auto &w) {
+             bdy_wqe_set_num_sge(w.data(), 17);
+             bdy_wqe_set_slots(w.data(), 5);
+         }},
         {"slots 0", [](auto &w) { bdy_wqe_set_slots(w.data(), 0); }},
         {"slots 2 instead of 1", [](auto &w) { bdy_wqe_set_slots(w.data(), 2); }},
         {"slots 9", [](auto &w) { bdy_wqe_set_slots(w.data(), 9); }},
         {"inline length without inline", [](auto &w) { bdy_wqe_set_inl_len(w.data(), 4); }},
-        {"inline with SGEs", [](auto &w) { bdy_wqe_set_inl(w.data(), 1); bdy_wqe_set_num_sge(w.data(), 1); }},
-        {"inline 481", [](auto &w) { bdy_wqe_set_inl(w.data(), 1); bdy_wqe_set_inl_len(w.data(), 481);
-                                     bdy_wqe_set_slots(w.data(), 9); }},
-        {"inline read", [](auto &w) { bdy_wqe_set_op(w.data(), BDY_WQE_OP_READ); bdy_wqe_set_inl(w.data(), 1); }},
-        {"bind with SGE", [](auto &w) { bdy_wqe_set_op(w.data(), BDY_WQE_OP_BIND1); bdy_wqe_set_num_sge(w.data(), 1); }},
-        {"solicited bind", [](auto &w) { bdy_wqe_set_op(w.data(), BDY_WQE_OP_BIND1); bdy_wqe_set_solicited(w.data(), 1); }},
+        {"inline with SGEs",
+         [](auto &w) {
+             bdy_wqe_set_inl(w.data(), 1);
+             bdy_wqe_set_num_sge(w.data(), 1);
+         }},
+        {"inline 481",
+         [](auto &w) {
+             bdy_wqe_set_inl(w.data(), 1);
+             bdy_wqe_set_inl_len(w.data(), 481);
+             bdy_wqe_set_slots(w.data(), 9);
+         }},
+        {"inline read",
+         [](auto &w) {
+             bdy_wqe_set_op(w.data(), BDY_WQE_OP_READ);
+             bdy_wqe_set_inl(w.data(), 1);
+         }},
+        {"bind with SGE",
+         [](auto &w) {
+             bdy_wqe_set_op(w.data(), BDY_WQE_OP_BIND1);
+             bdy_wqe_set_num_sge(w.data(), 1);
+         }},
+        {"solicited bind",
+         [](auto &w) {
+             bdy_wqe_set_op(w.data(), BDY_WQE_OP_BIND1);
+             bdy_wqe_set_solicited(w.data(), 1);
+         }},
         {"index", [](auto &w) { bdy_wqe_set_index(w.data(), 77); }},
     };
     for (const BadWqe &c : cases) {
@@ -283,7 +323,8 @@ TEST(SqPost, P15_EveryUnknownFormIsRefused) {
     }
 }
 
-TEST(SqPost, P15_TornSlotDoesNotHideTheWorkRequestsBehindIt) {
+TEST(SqPost, P15_TornSlotDoesNotHideTheWorkRequestsBehindIt)
+{
     Bench b;
     b.to_rts(0);
     auto words = b.image(0, Wr{});
@@ -298,7 +339,8 @@ TEST(SqPost, P15_TornSlotDoesNotHideTheWorkRequestsBehindIt) {
     EXPECT_EQ(b.cqes[1].index(), next);
 }
 
-TEST(SqPost, DmaErrorOfTheRingFailsTheWorkRequest) {
+TEST(SqPost, DmaErrorOfTheRingFailsTheWorkRequest)
+{
     Bench b;
     b.to_rts(0);
     b.post(0, Wr{});
@@ -310,12 +352,13 @@ TEST(SqPost, DmaErrorOfTheRingFailsTheWorkRequest) {
     EXPECT_EQ(b.cqes[0].rule(), BDY_RULE_DMA);
 }
 
-TEST(SqPost, H23_ProducerIndexBeyondTheRingIsFatalToItsQueuePairOnly) {
+TEST(SqPost, H23_ProducerIndexBeyondTheRingIsFatalToItsQueuePairOnly)
+{
     Bench b;
     b.to_rts(0);
     b.to_rts(1);
     b.on_op = [](const Op &op) { return executed(op); };
-    b.doorbell(0, 65);                      // ring of 64
+    b.doorbell(0, 65); // ring of 64
     b.go(1, bind1(0x100));
     ASSERT_TRUE(b.settle());
     EXPECT_EQ(bdy_qp_ctx0_get_st(b.ctx0(0).data()), uint64_t(BDY_QP_ST_ERR));
@@ -326,7 +369,8 @@ TEST(SqPost, H23_ProducerIndexBeyondTheRingIsFatalToItsQueuePairOnly) {
     EXPECT_EQ(b.cqes[0].qp(), 1u);
 }
 
-TEST(SqPost, H23_ProducerIndexGoingBackIsRefused) {
+TEST(SqPost, H23_ProducerIndexGoingBackIsRefused)
+{
     Bench b;
     b.to_rts(0);
     b.on_op = [](const Op &op) { return executed(op); };
@@ -340,14 +384,16 @@ TEST(SqPost, H23_ProducerIndexGoingBackIsRefused) {
     EXPECT_EQ(b.cqes.size(), 2u);
 }
 
-TEST(SqPost, FullRingWrapsManyTimes) {
+TEST(SqPost, FullRingWrapsManyTimes)
+{
     Bench b;
     b.make_qp(0, 3);
     b.set_state(0, BDY_QP_ST_RTS);
     ASSERT_TRUE(b.wait_acked());
     b.on_op = [](const Op &op) { return executed(op); };
     for (int round = 0; round < 20; round++) {
-        for (int i = 0; i < 8; i++) b.post(0, bind1(uint32_t(round * 256 + i)));
+        for (int i = 0; i < 8; i++)
+            b.post(0, bind1(uint32_t(round * 256 + i)));
         b.ring(0);
         ASSERT_TRUE(b.settle());
         ASSERT_EQ(b.cqes.size(), size_t(8 * (round + 1)));
@@ -358,7 +404,8 @@ TEST(SqPost, FullRingWrapsManyTimes) {
     }
 }
 
-TEST(SqPost, C1_DeadCompletionQueueMovesTheQueuePairToError) {
+TEST(SqPost, C1_DeadCompletionQueueMovesTheQueuePairToError)
+{
     Bench b;
     b.to_rts(0);
     b.cq_dead = true;
@@ -369,19 +416,22 @@ TEST(SqPost, C1_DeadCompletionQueueMovesTheQueuePairToError) {
     size_t seen = b.cqes.size();
     b.go(0, bind1());
     ASSERT_TRUE(b.settle());
-    EXPECT_EQ(b.cqes.size(), seen);         // nothing more for a dead queue
+    EXPECT_EQ(b.cqes.size(), seen); // nothing more for a dead queue
 }
 
-TEST(SqPost, ManyQueuePairsTakeTurns) {
+TEST(SqPost, ManyQueuePairsTakeTurns)
+{
     Bench b;
     b.on_op = [](const Op &op) { return executed(op); };
     for (unsigned q = 0; q < 256; q += 5) {
         b.to_rts(q);
-        for (unsigned i = 0; i < 3; i++) b.post(q, bind1(q * 16 + i));
+        for (unsigned i = 0; i < 3; i++)
+            b.post(q, bind1(q * 16 + i));
         b.ring(q);
     }
     ASSERT_TRUE(b.settle());
     EXPECT_EQ(b.cqes.size(), 52u * 3);
     std::map<unsigned, unsigned> next;
-    for (const Cqe &c : b.cqes) EXPECT_EQ(c.index(), next[c.qp()]++);
+    for (const Cqe &c : b.cqes)
+        EXPECT_EQ(c.index(), next[c.qp()]++);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random work on several queue pairs over a lossy way, slow memory and reluctant neighbours; every payload, key and completion is
-// compared with a model.
+// Random work on several queue pairs over a lossy way, slow memory and reluctant neighbours; every
+// payload, key and completion is compared with a model.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,46 +9,55 @@
 
 using namespace sq;
 
-namespace {
+namespace
+{
 
 struct Posted {
     uint16_t index;
     Wr wr;
-    Bytes data;          // sent or to be read
-    uint64_t local = 0;  // where READ data lands
+    Bytes data;         // sent or to be read
+    uint64_t local = 0; // where READ data lands
 };
 
-class Soak {
+class Soak
+{
   public:
-    Soak(uint32_t seed, int loss) : b_(seed, seed % 2 == 0), rng_(seed * 77 + 1) {
+    Soak(uint32_t seed, int loss) : b_(seed, seed % 2 == 0), rng_(seed * 77 + 1)
+    {
         b_.on_op = [this](const Op &op) { return op_reply(op); };
         b_.on_packet = [this](const Packet &p) { peers_.at(p.qpn() - 0x900)->request(p); };
-        for (unsigned q = 0; q < Pairs; q++) start(q, loss);
+        for (unsigned q = 0; q < Pairs; q++)
+            start(q, loss);
     }
 
-    void run(int rounds) {
+    void run(int rounds)
+    {
         for (int i = 0; i < rounds && !::testing::Test::HasFatalFailure(); i++) {
             for (unsigned q = 0; q < Pairs; q++)
-                if (rng_() % 3 == 0) post_some(q);
+                if (rng_() % 3 == 0)
+                    post_some(q);
             b_.run(int(rng_() % 200));
             check();
             skip_if_idle();
         }
         for (int i = 0; i < 3000 && outstanding() != 0; i++) {
             ASSERT_TRUE(b_.settle());
-            for (auto &p : peers_) p->flush();
+            for (auto &p : peers_)
+                p->flush();
             check();
             skip_if_idle();
         }
         EXPECT_EQ(outstanding(), 0u);
-        for (unsigned q = 0; q < Pairs; q++) verify_peer(q);
+        for (unsigned q = 0; q < Pairs; q++)
+            verify_peer(q);
         EXPECT_EQ(b_.grants_out, 0);
     }
 
   private:
     static constexpr unsigned Pairs = 4;
 
-    void start(unsigned q, int loss) {
+    void start(unsigned q, int loss)
+    {
         const unsigned slot = slot_of(q);
         b_.make_qp(slot, 6);
         uint64_t *c = b_.ctx0(slot).data();
@@ -69,16 +78,25 @@ class Soak {
         keys_[q] = 0x10000 * (q + 1);
     }
 
-    static unsigned slot_of(unsigned q) { return q * 61; }
-    static uint64_t base(unsigned q) { return 0x1'0000'0000ull + (uint64_t(q) << 24); }
+    static unsigned slot_of(unsigned q)
+    {
+        return q * 61;
+    }
+    static uint64_t base(unsigned q)
+    {
+        return 0x1'0000'0000ull + (uint64_t(q) << 24);
+    }
 
-    Bytes noise(size_t n) {
+    Bytes noise(size_t n)
+    {
         Bytes d(n);
-        for (auto &x : d) x = uint8_t(rng_());
+        for (auto &x : d)
+            x = uint8_t(rng_());
         return d;
     }
 
-    std::vector<Sge> split(unsigned q, uint64_t at, uint32_t len) {
+    std::vector<Sge> split(unsigned q, uint64_t at, uint32_t len)
+    {
         std::vector<Sge> s;
         while (len != 0 && s.size() < 15) {
             uint32_t n = std::min(len, uint32_t(1 + rng_() % 900));
@@ -86,17 +104,21 @@ class Soak {
             at += n;
             len -= n;
         }
-        if (len != 0) s.push_back({at, len, lkey_[q]});
+        if (len != 0)
+            s.push_back({at, len, lkey_[q]});
         return s;
     }
 
-    void post_some(unsigned q) {
+    void post_some(unsigned q)
+    {
         unsigned n = 1 + rng_() % 6;
-        for (unsigned i = 0; i < n; i++) post_one(q);
+        for (unsigned i = 0; i < n; i++)
+            post_one(q);
         b_.ring(slot_of(q));
     }
 
-    void post_one(unsigned q) {
+    void post_one(unsigned q)
+    {
         Posted p;
         p.wr.fence = rng_() % 8 == 0;
         p.wr.signaled = rng_() % 4 != 0;
@@ -109,7 +131,8 @@ class Soak {
             p.wr.imm = p.wr.op == BDY_WQE_OP_SEND_IMM ? uint32_t(rng_()) : 0;
             p.wr.solicited = rng_() % 2;
             p.wr.is_inline = rng_() % 3 == 0;
-            if (p.wr.is_inline) len %= 481;
+            if (p.wr.is_inline)
+                len %= 481;
             p.data = noise(len);
             break;
         }
@@ -120,7 +143,7 @@ class Soak {
             break;
         case 3:
             p.wr.op = BDY_WQE_OP_READ;
-            p.wr.addr = peers_[q]->base + rng_() % 0x2000;  // never written to
+            p.wr.addr = peers_[q]->base + rng_() % 0x2000; // never written to
             p.data.assign(peers_[q]->memory.begin() + long(p.wr.addr - peers_[q]->base),
                           peers_[q]->memory.begin() + long(p.wr.addr - peers_[q]->base + len));
             p.local = at;
@@ -132,21 +155,29 @@ class Soak {
             break;
         }
         p.wr.rkey = peers_[q]->rkey;
-        if (p.wr.is_inline) p.wr.inl = p.data;
-        else if (len != 0) p.wr.sges = split(q, at, len);
+        if (p.wr.is_inline)
+            p.wr.inl = p.data;
+        else if (len != 0)
+            p.wr.sges = split(q, at, len);
         unsigned slots = unsigned(b_.image(slot_of(q), p.wr).size() / 8);
-        if (used_[q] + slots > 64) return;
-        if (next_[q] + 8192 > 1 << 22) next_[q] = 0;
-        if (!p.wr.is_inline && p.wr.op != BDY_WQE_OP_READ) b_.put(at, p.data);
+        if (used_[q] + slots > 64)
+            return;
+        if (next_[q] + 8192 > 1 << 22)
+            next_[q] = 0;
+        if (!p.wr.is_inline && p.wr.op != BDY_WQE_OP_READ)
+            b_.put(at, p.data);
         next_[q] += len;
         used_[q] += slots;
-        if (p.wr.inv_key != 0) keys_[q]++;
+        if (p.wr.inv_key != 0)
+            keys_[q]++;
         p.index = b_.post(slot_of(q), p.wr);
         queue_[q].push_back(p);
-        if (p.wr.op == BDY_WQE_OP_SEND || p.wr.op == BDY_WQE_OP_SEND_IMM) sends_[q].push_back(p);
+        if (p.wr.op == BDY_WQE_OP_SEND || p.wr.op == BDY_WQE_OP_SEND_IMM)
+            sends_[q].push_back(p);
     }
 
-    OpReply op_reply(const Op &op) {
+    OpReply op_reply(const Op &op)
+    {
         OpReply r;
         unsigned q = op.qp() / 61;
         // O6, H11: in order, each once.
@@ -159,42 +190,55 @@ class Soak {
         return r;
     }
 
-    void check() {
+    void check()
+    {
         for (; seen_ < b_.cqes.size(); seen_++) {
             const Cqe &c = b_.cqes[seen_];
             unsigned q = c.qp() / 61;
             while (!queue_[q].empty() && queue_[q].front().index != c.index()) {
-                ASSERT_FALSE(queue_[q].front().wr.signaled) << "skipped " << queue_[q].front().index;
+                ASSERT_FALSE(queue_[q].front().wr.signaled)
+                    << "skipped " << queue_[q].front().index;
                 retire(q);
             }
             ASSERT_FALSE(queue_[q].empty());
             ASSERT_EQ(c.status(), BDY_WC_SUCCESS) << "qp " << q << " index " << c.index();
             ASSERT_TRUE(queue_[q].front().wr.signaled);
             const Posted &p = queue_[q].front();
-            if (p.wr.op == BDY_WQE_OP_READ) { EXPECT_EQ(c.byte_len(), p.data.size()); }
-            if (p.wr.op == BDY_WQE_OP_BIND1) { EXPECT_EQ(c.rkey(), p.wr.inv_key + 1); }
+            if (p.wr.op == BDY_WQE_OP_READ) {
+                EXPECT_EQ(c.byte_len(), p.data.size());
+            }
+            if (p.wr.op == BDY_WQE_OP_BIND1) {
+                EXPECT_EQ(c.rkey(), p.wr.inv_key + 1);
+            }
             retire(q);
         }
     }
 
-    void retire(unsigned q) {
+    void retire(unsigned q)
+    {
         const Posted &p = queue_[q].front();
-        if (p.local != 0) { EXPECT_EQ(b_.get(p.local, p.data.size()), p.data); }
+        if (p.local != 0) {
+            EXPECT_EQ(b_.get(p.local, p.data.size()), p.data);
+        }
         used_[q] -= unsigned(b_.image(slot_of(q), p.wr).size() / 8);
         queue_[q].pop_front();
     }
 
     // Unsignaled tails have no completion.
-    size_t outstanding() {
+    size_t outstanding()
+    {
         size_t n = 0;
         for (auto &q : queue_) {
-            for (const Posted &p : q) n += p.wr.signaled;
+            for (const Posted &p : q)
+                n += p.wr.signaled;
         }
-        for (unsigned q = 0; q < Pairs; q++) n += sends_[q].size() - peers_[q]->received.size();
+        for (unsigned q = 0; q < Pairs; q++)
+            n += sends_[q].size() - peers_[q]->received.size();
         return n;
     }
 
-    void verify_peer(unsigned q) {
+    void verify_peer(unsigned q)
+    {
         ASSERT_EQ(peers_[q]->received.size(), sends_[q].size());
         for (size_t i = 0; i < sends_[q].size(); i++) {
             const Message &m = peers_[q]->received[i];
@@ -204,8 +248,10 @@ class Soak {
         }
     }
 
-    void skip_if_idle() {
-        if (b_.idle() && b_.next_timer() != ~0ull) b_.jump(std::max(b_.now(), b_.next_timer()));
+    void skip_if_idle()
+    {
+        if (b_.idle() && b_.next_timer() != ~0ull)
+            b_.jump(std::max(b_.now(), b_.next_timer()));
     }
 
     Bench b_;
@@ -219,11 +265,14 @@ class Soak {
     size_t seen_ = 0;
 };
 
-}  // namespace
+} // namespace
 
-class SqSoak : public ::testing::TestWithParam<int> {};
+class SqSoak : public ::testing::TestWithParam<int>
+{
+};
 
-TEST_P(SqSoak, W6_H11_EveryWorkRequestOnceOverAnyWay) {
+TEST_P(SqSoak, W6_H11_EveryWorkRequestOnceOverAnyWay)
+{
     const uint32_t seed = uint32_t(GetParam());
     const int loss = GetParam() % 3 == 0 ? 0 : GetParam() % 3 == 1 ? 2 : 6;
     RecordProperty("seed", int(seed));

@@ -6,11 +6,14 @@
 
 using namespace sq;
 
-namespace {
+namespace
+{
 
-Bytes pattern(size_t n, unsigned seed = 1) {
+Bytes pattern(size_t n, unsigned seed = 1)
+{
     Bytes b(n);
-    for (size_t i = 0; i < n; i++) b[i] = uint8_t(i * 13 + seed + (i >> 8));
+    for (size_t i = 0; i < n; i++)
+        b[i] = uint8_t(i * 13 + seed + (i >> 8));
     return b;
 }
 
@@ -19,16 +22,19 @@ struct Pair {
     Bench b;
     std::unique_ptr<Peer> peer;
     uint32_t lkey = 0;
-    explicit Pair(uint32_t seed = 1, const std::function<void(uint64_t *)> &ctx = {}) : b(seed) {
+    explicit Pair(uint32_t seed = 1, const std::function<void(uint64_t *)> &ctx = {}) : b(seed)
+    {
         b.make_qp(0);
-        if (ctx) ctx(b.ctx0(0).data());
+        if (ctx)
+            ctx(b.ctx0(0).data());
         b.set_state(0, BDY_QP_ST_RTS);
         b.wait_acked();
         peer.reset(new Peer(b, 0));
         b.on_packet = [this](const Packet &p) { peer->request(p); };
         lkey = b.region(0x50'0000, 1 << 20);
     }
-    Wr rdma(unsigned op, uint64_t off, std::vector<Sge> sges) const {
+    Wr rdma(unsigned op, uint64_t off, std::vector<Sge> sges) const
+    {
         Wr w;
         w.op = op;
         w.addr = peer->base + off;
@@ -37,10 +43,13 @@ struct Pair {
         return w;
     }
     // Jumps over timers until nothing is left to happen.
-    bool finish() {
+    bool finish()
+    {
         for (int i = 0; i < 200; i++) {
-            if (!b.settle()) return false;
-            if (b.next_timer() == ~0ull) return true;
+            if (!b.settle())
+                return false;
+            if (b.next_timer() == ~0ull)
+                return true;
             b.jump(std::max(b.now(), b.next_timer()));
             b.run(4);
         }
@@ -48,7 +57,9 @@ struct Pair {
     }
 };
 
-Packet ack(uint32_t psn, unsigned syndrome = BDY_AETH_ACK, unsigned op = BDY_BTH_OP_ACK, Bytes data = {}) {
+Packet ack(uint32_t psn, unsigned syndrome = BDY_AETH_ACK, unsigned op = BDY_BTH_OP_ACK,
+           Bytes data = {})
+{
     Packet p;
     bdy_pkt_hdr_set_op(p.hdr.data(), op);
     bdy_pkt_hdr_set_pkey(p.hdr.data(), 0xffff);
@@ -60,9 +71,10 @@ Packet ack(uint32_t psn, unsigned syndrome = BDY_AETH_ACK, unsigned op = BDY_BTH
     return p;
 }
 
-}  // namespace
+} // namespace
 
-TEST(SqTransport, T13_ZeroLengthSendWriteAndRead) {
+TEST(SqTransport, T13_ZeroLengthSendWriteAndRead)
+{
     Pair t;
     Wr send;
     send.op = BDY_WQE_OP_SEND_IMM;
@@ -74,7 +86,8 @@ TEST(SqTransport, T13_ZeroLengthSendWriteAndRead) {
     t.b.ring(0);
     ASSERT_TRUE(t.b.settle());
     ASSERT_EQ(t.b.cqes.size(), 3u);
-    for (const Cqe &c : t.b.cqes) EXPECT_EQ(c.status(), BDY_WC_SUCCESS);
+    for (const Cqe &c : t.b.cqes)
+        EXPECT_EQ(c.status(), BDY_WC_SUCCESS);
     EXPECT_EQ(t.b.cqes[0].op(), BDY_CQE_OP_SEND);
     EXPECT_EQ(t.b.cqes[1].op(), BDY_CQE_OP_WRITE);
     EXPECT_EQ(t.b.cqes[2].op(), BDY_CQE_OP_READ);
@@ -88,7 +101,8 @@ TEST(SqTransport, T13_ZeroLengthSendWriteAndRead) {
     EXPECT_EQ(t.b.next_timer(), ~0ull);
 }
 
-TEST(SqTransport, HeaderComesFromTheContext) {
+TEST(SqTransport, HeaderComesFromTheContext)
+{
     Pair t(1, [](uint64_t *c) {
         bdy_qp_ctx0_set_grh(c, 1);
         bdy_qp_ctx0_set_sl(c, 9);
@@ -120,7 +134,8 @@ TEST(SqTransport, HeaderComesFromTheContext) {
     EXPECT_TRUE(bdy_pkt_hdr_rsvd_zero(h));
 }
 
-TEST(SqTransport, T1_T2_SegmentationAtEveryMtu) {
+TEST(SqTransport, T1_T2_SegmentationAtEveryMtu)
+{
     for (unsigned mtu = 1; mtu <= 5; mtu++) {
         SCOPED_TRACE(mtu);
         Pair t(mtu, [mtu](uint64_t *c) { bdy_qp_ctx0_set_mtu(c, mtu); });
@@ -137,23 +152,30 @@ TEST(SqTransport, T1_T2_SegmentationAtEveryMtu) {
             ASSERT_TRUE(t.b.settle());
             ASSERT_EQ(t.peer->received.size(), ++messages);
             EXPECT_EQ(t.peer->received.back().data, pattern(len, len));
-            EXPECT_TRUE(std::equal(t.peer->memory.begin() + 17, t.peer->memory.begin() + 17 + len, pattern(len, len).begin()));
+            EXPECT_TRUE(std::equal(t.peer->memory.begin() + 17, t.peer->memory.begin() + 17 + len,
+                                   pattern(len, len).begin()));
             packets += 2 * ((len + size - 1) / size);
             EXPECT_EQ(t.b.packets.size(), packets);
         }
         for (const Packet &p : t.b.packets) {
-            bool open = p.op() == BDY_BTH_OP_SEND_FIRST || p.op() == BDY_BTH_OP_SEND_MIDDLE || p.op() == BDY_BTH_OP_WRITE_FIRST ||
-                        p.op() == BDY_BTH_OP_WRITE_MIDDLE;
-            if (open) { EXPECT_EQ(p.data.size(), size); }
-            if (!open) { EXPECT_TRUE(p.ackreq()); }
+            bool open = p.op() == BDY_BTH_OP_SEND_FIRST || p.op() == BDY_BTH_OP_SEND_MIDDLE ||
+                        p.op() == BDY_BTH_OP_WRITE_FIRST || p.op() == BDY_BTH_OP_WRITE_MIDDLE;
+            if (open) {
+                EXPECT_EQ(p.data.size(), size);
+            }
+            if (!open) {
+                EXPECT_TRUE(p.ackreq());
+            }
         }
         EXPECT_EQ(t.b.grants_out, 0);
     }
 }
 
-TEST(SqTransport, N3_SixteenSgesOverAWrappedWqe) {
+TEST(SqTransport, N3_SixteenSgesOverAWrappedWqe)
+{
     Pair t;
-    for (int i = 0; i < 62; i++) t.b.post(0, Wr{});
+    for (int i = 0; i < 62; i++)
+        t.b.post(0, Wr{});
     t.b.ring(0);
     ASSERT_TRUE(t.b.settle());
     Wr w;
@@ -164,7 +186,7 @@ TEST(SqTransport, N3_SixteenSgesOverAWrappedWqe) {
         w.sges.push_back({0x50'0000 + i * 0x1000 + 0xf80, uint32_t(part.size()), t.lkey});
         all.insert(all.end(), part.begin(), part.end());
     }
-    t.b.go(0, w);                           // five slots from slot 62 of 64
+    t.b.go(0, w); // five slots from slot 62 of 64
     ASSERT_TRUE(t.b.settle());
     EXPECT_EQ(t.peer->received.back().data, all);
     Wr r = t.rdma(BDY_WQE_OP_READ, 5, w.sges);
@@ -180,7 +202,8 @@ TEST(SqTransport, N3_SixteenSgesOverAWrappedWqe) {
     }
 }
 
-TEST(SqTransport, InlineDataOfEverySize) {
+TEST(SqTransport, InlineDataOfEverySize)
+{
     Pair t(3, [](uint64_t *c) { bdy_qp_ctx0_set_mtu(c, 1); });
     for (size_t n : {0u, 1u, 31u, 32u, 33u, 64u, 200u, 256u, 257u, 300u, 479u, 480u}) {
         Wr w;
@@ -193,17 +216,19 @@ TEST(SqTransport, InlineDataOfEverySize) {
     EXPECT_EQ(t.b.payload_reads, 0u);
 }
 
-TEST(SqTransport, T14_LengthIsTheSumOfTheSgesInHardware) {
+TEST(SqTransport, T14_LengthIsTheSumOfTheSgesInHardware)
+{
     Pair t;
     t.b.regions[0x99] = {0, ~0ull, BDY_ACCESS_BIT_LOCAL_WRITE, 7};
     Wr w = t.rdma(BDY_WQE_OP_READ, 0, {{0x1000, 1u << 31, 0x99}});
     t.peer->silent = true;
     t.b.on_packet = {};
-    t.b.go(0, w);                           // exactly 2^31: asked for
+    t.b.go(0, w); // exactly 2^31: asked for
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 1; }));
     EXPECT_EQ(bdy_pkt_hdr_get_dmalen(t.b.packets[0].hdr.data()), 1ull << 31);
     Wr longer;
-    for (int i = 0; i < 16; i++) longer.sges.push_back({0x1000, 0xffffffff, 0x99});
+    for (int i = 0; i < 16; i++)
+        longer.sges.push_back({0x1000, 0xffffffff, 0x99});
     Pair u;
     u.b.go(0, longer);
     ASSERT_TRUE(u.b.settle());
@@ -220,7 +245,8 @@ TEST(SqTransport, T14_LengthIsTheSumOfTheSgesInHardware) {
     EXPECT_EQ(v.b.cqes[0].status(), BDY_WC_LOC_LEN_ERR);
 }
 
-TEST(SqTransport, M8_PayloadOfABadKeyFailsAfterWhatWasPostedBefore) {
+TEST(SqTransport, M8_PayloadOfABadKeyFailsAfterWhatWasPostedBefore)
+{
     Pair t;
     t.peer->coalesce = true;
     t.b.post(0, Wr{});
@@ -231,7 +257,7 @@ TEST(SqTransport, M8_PayloadOfABadKeyFailsAfterWhatWasPostedBefore) {
     t.b.post(0, Wr{});
     t.b.ring(0);
     t.b.run(600);
-    EXPECT_TRUE(t.b.cqes.empty());          // W5: the first one is not acknowledged yet
+    EXPECT_TRUE(t.b.cqes.empty()); // W5: the first one is not acknowledged yet
     t.peer->flush();
     ASSERT_TRUE(t.b.settle());
     ASSERT_EQ(t.b.cqes.size(), 3u);
@@ -243,12 +269,15 @@ TEST(SqTransport, M8_PayloadOfABadKeyFailsAfterWhatWasPostedBefore) {
     EXPECT_EQ(t.b.grants_out, 0);
 }
 
-TEST(SqTransport, DmaErrorOfThePayloadIsALocalError) {
+TEST(SqTransport, DmaErrorOfThePayloadIsALocalError)
+{
     Pair t;
     Wr w;
     w.sges = {{0x50'0000, 8, t.lkey}};
-    for (uint64_t p = 0; p < 0x100000; p++) t.b.mem.bad.insert(p);
-    for (uint64_t p = 0x40000; p < 0x40100; p++) t.b.mem.bad.erase(p);
+    for (uint64_t p = 0; p < 0x100000; p++)
+        t.b.mem.bad.insert(p);
+    for (uint64_t p = 0x40000; p < 0x40100; p++)
+        t.b.mem.bad.erase(p);
     t.b.go(0, w);
     ASSERT_TRUE(t.b.settle());
     ASSERT_EQ(t.b.cqes.size(), 1u);
@@ -256,10 +285,12 @@ TEST(SqTransport, DmaErrorOfThePayloadIsALocalError) {
     EXPECT_EQ(t.b.cqes[0].rule(), BDY_RULE_DMA);
 }
 
-TEST(SqTransport, T4_OneAcknowledgeCompletesSeveralMessages) {
+TEST(SqTransport, T4_OneAcknowledgeCompletesSeveralMessages)
+{
     Pair t;
     t.peer->coalesce = true;
-    for (int i = 0; i < 7; i++) t.b.post(0, Wr{});
+    for (int i = 0; i < 7; i++)
+        t.b.post(0, Wr{});
     t.b.ring(0);
     t.b.run(700);
     EXPECT_TRUE(t.b.cqes.empty());
@@ -269,10 +300,12 @@ TEST(SqTransport, T4_OneAcknowledgeCompletesSeveralMessages) {
     EXPECT_EQ(t.b.packets.size(), 7u);
 }
 
-TEST(SqTransport, AtMostSixteenMessagesAreOutstanding) {
+TEST(SqTransport, AtMostSixteenMessagesAreOutstanding)
+{
     Pair t;
     t.peer->coalesce = true;
-    for (int i = 0; i < 20; i++) t.b.post(0, Wr{});
+    for (int i = 0; i < 20; i++)
+        t.b.post(0, Wr{});
     t.b.ring(0);
     t.b.run(3000);
     EXPECT_EQ(t.b.packets.size(), 16u);
@@ -284,19 +317,20 @@ TEST(SqTransport, AtMostSixteenMessagesAreOutstanding) {
     EXPECT_EQ(t.b.packets.size(), 20u);
 }
 
-TEST(SqTransport, T3_GhostsAreIgnored) {
+TEST(SqTransport, T3_GhostsAreIgnored)
+{
     Pair t;
     t.peer->silent = true;
     t.b.go(0, Wr{});
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 1; }));
-    t.b.respond(ack(99));                                    // before
-    t.b.respond(ack(101));                                   // not sent
+    t.b.respond(ack(99));  // before
+    t.b.respond(ack(101)); // not sent
     t.b.respond(ack(101, BDY_AETH_NAK_ACC));
     t.b.respond(ack(101, BDY_AETH_NAK_SEQ));
-    t.b.respond(ack(100, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_ONLY, pattern(8)));  // nobody reads
+    t.b.respond(ack(100, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_ONLY, pattern(8))); // nobody reads
     Packet wrong = ack(100);
     bdy_pkt_hdr_set_dest_qp(wrong.hdr.data(), BDY_QPN_BASE + 256);
-    t.b.respond(wrong);                                      // T11
+    t.b.respond(wrong); // T11
     bdy_pkt_hdr_set_dest_qp(wrong.hdr.data(), 0);
     t.b.respond(wrong);
     wrong = ack(100);
@@ -306,13 +340,14 @@ TEST(SqTransport, T3_GhostsAreIgnored) {
     EXPECT_TRUE(t.b.cqes.empty());
     EXPECT_EQ(t.b.packets.size(), 1u);
     t.b.respond(ack(100));
-    t.b.respond(ack(100));                                   // twice
+    t.b.respond(ack(100)); // twice
     ASSERT_TRUE(t.b.settle());
     ASSERT_EQ(t.b.cqes.size(), 1u);
     EXPECT_EQ(t.b.cqes[0].status(), BDY_WC_SUCCESS);
 }
 
-TEST(SqTransport, T3_NakSequenceGoesBackToItsPsn) {
+TEST(SqTransport, T3_NakSequenceGoesBackToItsPsn)
+{
     Pair t;
     t.peer->silent = true;
     t.b.put(0x50'0000, pattern(5000));
@@ -321,7 +356,7 @@ TEST(SqTransport, T3_NakSequenceGoesBackToItsPsn) {
     t.b.go(0, w);
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 5; }));
     t.b.respond(ack(102, BDY_AETH_NAK_SEQ));
-    t.b.respond(ack(102, BDY_AETH_NAK_SEQ), 2);              // a second sign of the same gap
+    t.b.respond(ack(102, BDY_AETH_NAK_SEQ), 2); // a second sign of the same gap
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 8; }));
     t.b.run(300);
     ASSERT_EQ(t.b.packets.size(), 8u);
@@ -336,7 +371,8 @@ TEST(SqTransport, T3_NakSequenceGoesBackToItsPsn) {
     EXPECT_EQ(t.b.next_timer(), ~0ull);
 }
 
-TEST(SqTransport, H11_RewindTakesOpcodeAndPsnFromTheRecordAndExecutesNothingTwice) {
+TEST(SqTransport, H11_RewindTakesOpcodeAndPsnFromTheRecordAndExecutesNothingTwice)
+{
     Pair t;
     t.peer->silent = true;
     int binds = 0;
@@ -376,11 +412,13 @@ TEST(SqTransport, H11_RewindTakesOpcodeAndPsnFromTheRecordAndExecutesNothingTwic
     ASSERT_TRUE(t.b.settle());
     EXPECT_EQ(binds, 1);
     ASSERT_EQ(t.b.cqes.size(), 3u);
-    for (const Cqe &c : t.b.cqes) EXPECT_EQ(c.status(), BDY_WC_SUCCESS);
+    for (const Cqe &c : t.b.cqes)
+        EXPECT_EQ(c.status(), BDY_WC_SUCCESS);
     EXPECT_EQ(t.b.cqes[1].op(), BDY_CQE_OP_BIND_MW);
 }
 
-TEST(SqTransport, RemoteErrorsGiveTheirStatusAndSyndrome) {
+TEST(SqTransport, RemoteErrorsGiveTheirStatusAndSyndrome)
+{
     const unsigned table[][2] = {{BDY_AETH_NAK_INV, BDY_WC_REM_INV_REQ_ERR},
                                  {BDY_AETH_NAK_ACC, BDY_WC_REM_ACCESS_ERR},
                                  {BDY_AETH_NAK_OP, BDY_WC_REM_OP_ERR}};
@@ -391,22 +429,24 @@ TEST(SqTransport, RemoteErrorsGiveTheirStatusAndSyndrome) {
         t.b.post(0, Wr{});
         t.peer->coalesce = true;
         t.b.on_packet = [&](const Packet &p) {
-            if (p.psn() == 101) t.peer->refuse = row[0];
+            if (p.psn() == 101)
+                t.peer->refuse = row[0];
             t.peer->request(p);
         };
         t.b.ring(0);
         ASSERT_TRUE(t.b.settle());
         ASSERT_EQ(t.b.cqes.size(), 3u);
-        EXPECT_EQ(t.b.cqes[0].status(), BDY_WC_SUCCESS);  // acknowledged by the NAK
+        EXPECT_EQ(t.b.cqes[0].status(), BDY_WC_SUCCESS); // acknowledged by the NAK
         EXPECT_EQ(t.b.cqes[1].status(), row[1]);
         EXPECT_EQ(t.b.cqes[1].syndrome(), row[0]);
-        EXPECT_EQ(t.b.cqes[1].rule(), BDY_RULE_NONE);     // H12: never the responder's rule
+        EXPECT_EQ(t.b.cqes[1].rule(), BDY_RULE_NONE); // H12: never the responder's rule
         EXPECT_EQ(t.b.cqes[2].status(), BDY_WC_WR_FLUSH_ERR);
         EXPECT_EQ(t.b.next_timer(), ~0ull);
     }
 }
 
-TEST(SqTransport, T6_TimeoutRetriesThenGivesUp) {
+TEST(SqTransport, T6_TimeoutRetriesThenGivesUp)
+{
     Pair t(1, [](uint64_t *c) {
         bdy_qp_ctx0_set_retry_cnt(c, 2);
         bdy_qp_ctx0_set_timeout(c, 3);
@@ -421,7 +461,7 @@ TEST(SqTransport, T6_TimeoutRetriesThenGivesUp) {
         EXPECT_LE(due - t.b.now(), 1024u << 3);
         t.b.jump(due - 3);
         t.b.run(2);
-        EXPECT_EQ(t.b.packets.size(), sent - 1);          // not before
+        EXPECT_EQ(t.b.packets.size(), sent - 1); // not before
         ASSERT_TRUE(t.b.settle());
         EXPECT_EQ(t.b.packets.size(), sent);
         EXPECT_TRUE(t.b.cqes.empty());
@@ -433,7 +473,8 @@ TEST(SqTransport, T6_TimeoutRetriesThenGivesUp) {
     EXPECT_EQ(t.b.next_timer(), ~0ull);
 }
 
-TEST(SqTransport, T6_TimeoutZeroIsNever) {
+TEST(SqTransport, T6_TimeoutZeroIsNever)
+{
     Pair t(1, [](uint64_t *c) { bdy_qp_ctx0_set_timeout(c, 0); });
     t.peer->silent = true;
     t.b.go(0, Wr{});
@@ -444,7 +485,8 @@ TEST(SqTransport, T6_TimeoutZeroIsNever) {
     EXPECT_EQ(t.b.packets.size(), 1u);
 }
 
-TEST(SqTransport, T6_ProgressRestartsTimerAndCounter) {
+TEST(SqTransport, T6_ProgressRestartsTimerAndCounter)
+{
     Pair t(1, [](uint64_t *c) { bdy_qp_ctx0_set_retry_cnt(c, 1); });
     t.peer->silent = true;
     t.b.post(0, Wr{});
@@ -459,14 +501,16 @@ TEST(SqTransport, T6_ProgressRestartsTimerAndCounter) {
     EXPECT_EQ(t.b.cqes.size(), 1u);
     t.b.jump(t.b.next_timer());
     ASSERT_TRUE(t.b.settle());
-    EXPECT_EQ(t.b.packets.size(), 5u);                    // one more retry is there
+    EXPECT_EQ(t.b.packets.size(), 5u); // one more retry is there
     t.b.respond(ack(101));
     ASSERT_TRUE(t.b.settle());
     EXPECT_EQ(t.b.cqes.size(), 2u);
 }
 
-TEST(SqTransport, T5_RnrWaitsForTheCodesTime) {
-    const unsigned table[][2] = {{1, 2500}, {2, 5000}, {5, 15000}, {14, 320000}, {31, 122880000}, {0, 163840000}};
+TEST(SqTransport, T5_RnrWaitsForTheCodesTime)
+{
+    const unsigned table[][2] = {{1, 2500},    {2, 5000},       {5, 15000},
+                                 {14, 320000}, {31, 122880000}, {0, 163840000}};
     for (auto &row : table) {
         Pair t;
         t.peer->rnr = 1;
@@ -485,7 +529,8 @@ TEST(SqTransport, T5_RnrWaitsForTheCodesTime) {
     }
 }
 
-TEST(SqTransport, T5_RnrRetryCountsAndSevenIsForEver) {
+TEST(SqTransport, T5_RnrRetryCountsAndSevenIsForEver)
+{
     Pair t(1, [](uint64_t *c) { bdy_qp_ctx0_set_rnr_retry(c, 2); });
     t.peer->rnr = 100;
     t.b.go(0, Wr{});
@@ -503,7 +548,8 @@ TEST(SqTransport, T5_RnrRetryCountsAndSevenIsForEver) {
     EXPECT_EQ(u.b.cqes[0].status(), BDY_WC_SUCCESS);
 }
 
-TEST(SqTransport, T5_NothingIsSentWhileWaitingForTheReceiver) {
+TEST(SqTransport, T5_NothingIsSentWhileWaitingForTheReceiver)
+{
     Pair t;
     t.peer->rnr = 1;
     t.peer->rnr_code = 5;
@@ -518,16 +564,20 @@ TEST(SqTransport, T5_NothingIsSentWhileWaitingForTheReceiver) {
     EXPECT_EQ(t.b.cqes.size(), 2u);
 }
 
-TEST(SqTransport, T8_LostReadResponseIsAskedForFromThereOn) {
+TEST(SqTransport, T8_LostReadResponseIsAskedForFromThereOn)
+{
     Pair t;
     Bytes all(t.peer->memory.begin() + 64, t.peer->memory.begin() + 64 + 10000);
     t.b.on_packet = {};
     t.b.go(0, t.rdma(BDY_WQE_OP_READ, 64, {{0x50'0100, 10000, t.lkey}}));
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 1; }));
-    auto piece = [&](unsigned k) { return Bytes(all.begin() + 1024 * k, all.begin() + std::min(10000u, 1024 * (k + 1))); };
+    auto piece = [&](unsigned k) {
+        return Bytes(all.begin() + 1024 * k, all.begin() + std::min(10000u, 1024 * (k + 1)));
+    };
     t.b.respond(ack(100, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_FIRST, piece(0)));
     t.b.respond(ack(101, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_MIDDLE, piece(1)));
-    for (unsigned k = 3; k < 9; k++) t.b.respond(ack(100 + k, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_MIDDLE, piece(k)));
+    for (unsigned k = 3; k < 9; k++)
+        t.b.respond(ack(100 + k, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_MIDDLE, piece(k)));
     t.b.respond(ack(109, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_LAST, piece(9)));
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 2; }));
     const uint64_t *h = t.b.packets[1].hdr.data();
@@ -535,9 +585,10 @@ TEST(SqTransport, T8_LostReadResponseIsAskedForFromThereOn) {
     EXPECT_EQ(bdy_pkt_hdr_get_va(h), t.peer->base + 64 + 2048);
     EXPECT_EQ(bdy_pkt_hdr_get_dmalen(h), 10000u - 2048);
     t.b.run(500);
-    EXPECT_EQ(t.b.packets.size(), 2u);                    // the old responses ask for nothing more
+    EXPECT_EQ(t.b.packets.size(), 2u); // the old responses ask for nothing more
     t.b.respond(ack(102, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_FIRST, piece(2)));
-    for (unsigned k = 3; k < 9; k++) t.b.respond(ack(100 + k, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_MIDDLE, piece(k)));
+    for (unsigned k = 3; k < 9; k++)
+        t.b.respond(ack(100 + k, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_MIDDLE, piece(k)));
     t.b.respond(ack(109, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_LAST, piece(9)));
     ASSERT_TRUE(t.b.settle());
     ASSERT_EQ(t.b.cqes.size(), 1u);
@@ -546,7 +597,8 @@ TEST(SqTransport, T8_LostReadResponseIsAskedForFromThereOn) {
     EXPECT_EQ(t.b.grants_out, 0);
 }
 
-TEST(SqTransport, ReadResponseAcknowledgesWhatWasSentBefore) {
+TEST(SqTransport, ReadResponseAcknowledgesWhatWasSentBefore)
+{
     Pair t;
     t.peer->coalesce = true;
     t.b.post(0, Wr{});
@@ -557,7 +609,8 @@ TEST(SqTransport, ReadResponseAcknowledgesWhatWasSentBefore) {
     EXPECT_EQ(t.b.cqes.size(), 3u);
 }
 
-TEST(SqTransport, AcknowledgeBehindAMissingReadAsksForTheReadAgain) {
+TEST(SqTransport, AcknowledgeBehindAMissingReadAsksForTheReadAgain)
+{
     Pair t;
     t.b.on_packet = {};
     t.b.post(0, t.rdma(BDY_WQE_OP_READ, 0, {{0x50'0000, 100, t.lkey}}));
@@ -571,7 +624,8 @@ TEST(SqTransport, AcknowledgeBehindAMissingReadAsksForTheReadAgain) {
     EXPECT_TRUE(t.b.cqes.empty());
 }
 
-TEST(SqTransport, ResponseOfAnotherLengthNeverLands) {
+TEST(SqTransport, ResponseOfAnotherLengthNeverLands)
+{
     const size_t lens[] = {101, 99, 0, 1024};
     for (size_t n : lens) {
         Pair t;
@@ -587,7 +641,8 @@ TEST(SqTransport, ResponseOfAnotherLengthNeverLands) {
     }
 }
 
-TEST(SqTransport, M8_ReadIntoMemoryWithoutLocalWriteIsALocalError) {
+TEST(SqTransport, M8_ReadIntoMemoryWithoutLocalWriteIsALocalError)
+{
     Pair t;
     uint32_t ro = t.b.region(0x90'0000, 4096, 0);
     t.b.go(0, t.rdma(BDY_WQE_OP_READ, 0, {{0x90'0000, 100, ro}}));
@@ -598,10 +653,12 @@ TEST(SqTransport, M8_ReadIntoMemoryWithoutLocalWriteIsALocalError) {
     EXPECT_EQ(t.b.get(0x90'0000, 100), Bytes(100, 0));
 }
 
-TEST(SqTransport, T7_ReadsOutstandingAreLimited) {
+TEST(SqTransport, T7_ReadsOutstandingAreLimited)
+{
     Pair t(1, [](uint64_t *c) { bdy_qp_ctx0_set_max_rd(c, 2); });
     t.b.on_packet = {};
-    for (int i = 0; i < 4; i++) t.b.post(0, t.rdma(BDY_WQE_OP_READ, 0, {{0x50'0000, 4, t.lkey}}));
+    for (int i = 0; i < 4; i++)
+        t.b.post(0, t.rdma(BDY_WQE_OP_READ, 0, {{0x50'0000, 4, t.lkey}}));
     t.b.ring(0);
     t.b.run(500);
     EXPECT_EQ(t.b.packets.size(), 2u);
@@ -617,7 +674,8 @@ TEST(SqTransport, T7_ReadsOutstandingAreLimited) {
     EXPECT_EQ(u.b.cqes[0].rule(), BDY_RULE_T7);
 }
 
-TEST(SqTransport, O5_FenceWaitsUntilReadDataIsInHostMemory) {
+TEST(SqTransport, O5_FenceWaitsUntilReadDataIsInHostMemory)
+{
     Pair t;
     t.b.on_packet = {};
     t.b.hold_write = true;
@@ -630,13 +688,14 @@ TEST(SqTransport, O5_FenceWaitsUntilReadDataIsInHostMemory) {
     EXPECT_EQ(t.b.packets.size(), 1u);
     t.b.respond(ack(100, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_ONLY, pattern(4)));
     t.b.run(500);
-    EXPECT_EQ(t.b.packets.size(), 1u);      // answered, but not stored
+    EXPECT_EQ(t.b.packets.size(), 1u); // answered, but not stored
     t.b.hold_write = false;
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 2; }));
     EXPECT_EQ(t.b.get(0x50'0000, 4), pattern(4));
 }
 
-TEST(SqTransport, O4_BindPassesAnOutstandingReadUnlessFenced) {
+TEST(SqTransport, O4_BindPassesAnOutstandingReadUnlessFenced)
+{
     for (bool fence : {false, true}) {
         Pair t;
         t.b.on_packet = {};
@@ -657,7 +716,8 @@ TEST(SqTransport, O4_BindPassesAnOutstandingReadUnlessFenced) {
     }
 }
 
-TEST(SqTransport, H13_ResponsesAreTakenWhileRequestsAreStuck) {
+TEST(SqTransport, H13_ResponsesAreTakenWhileRequestsAreStuck)
+{
     Pair t;
     t.b.on_packet = {};
     t.b.post(0, t.rdma(BDY_WQE_OP_READ, 0, {{0x50'0000, 4, t.lkey}}));
@@ -672,41 +732,48 @@ TEST(SqTransport, H13_ResponsesAreTakenWhileRequestsAreStuck) {
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 2; }));
 }
 
-TEST(SqTransport, GatherOfAnAcknowledgedMessageMayFailWithoutHarm) {
+TEST(SqTransport, GatherOfAnAcknowledgedMessageMayFailWithoutHarm)
+{
     Pair t;
     t.peer->silent = true;
     Wr w;
     w.sges = {{0x50'0000, 100, t.lkey}};
     t.b.go(0, w);
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 1; }));
-    // Sent again; the first one's acknowledge arrives while the payload is being read, then the region goes away.
+    // Sent again; the first one's acknowledge arrives while the payload is being read, then the
+    // region goes away.
     t.b.hold_payload_read = true;
     t.b.jump(t.b.next_timer());
     t.b.run(60);
     t.b.respond(ack(100));
     t.b.run(60);
-    for (uint64_t p = 0; p < 0x100000; p++) t.b.mem.bad.insert(p);
+    for (uint64_t p = 0; p < 0x100000; p++)
+        t.b.mem.bad.insert(p);
     t.b.hold_payload_read = false;
-    for (uint64_t p = 0x40000; p < 0x40100; p++) t.b.mem.bad.erase(p);
+    for (uint64_t p = 0x40000; p < 0x40100; p++)
+        t.b.mem.bad.erase(p);
     ASSERT_TRUE(t.b.settle());
     ASSERT_EQ(t.b.cqes.size(), 1u);
     EXPECT_EQ(t.b.cqes[0].status(), BDY_WC_SUCCESS);
     EXPECT_EQ(bdy_qp_ctx0_get_st(t.b.ctx0(0).data()), uint64_t(BDY_QP_ST_RTS));
 }
 
-TEST(SqTransport, LongMessageAsksForAcknowledgesOnItsWay) {
+TEST(SqTransport, LongMessageAsksForAcknowledgesOnItsWay)
+{
     Pair t(1, [](uint64_t *c) { bdy_qp_ctx0_set_mtu(c, 1); });
     Wr w;
     w.sges = {{0x50'0000, 256 * 40, t.lkey}};
     t.b.go(0, w);
     ASSERT_TRUE(t.b.settle());
     unsigned asked = 0;
-    for (const Packet &p : t.b.packets) asked += p.ackreq();
+    for (const Packet &p : t.b.packets)
+        asked += p.ackreq();
     EXPECT_EQ(t.b.packets.size(), 40u);
-    EXPECT_EQ(asked, 3u);                   // PSN 111, 127 and the last
+    EXPECT_EQ(asked, 3u); // PSN 111, 127 and the last
 }
 
-TEST(SqTransport, PsnsWrap) {
+TEST(SqTransport, PsnsWrap)
+{
     Pair t(1, [](uint64_t *c) { bdy_qp_ctx0_set_sq_psn(c, 0xfffffe); });
     for (int i = 0; i < 6; i++) {
         t.b.post(0, Wr{});
