@@ -133,6 +133,7 @@ struct bdy_pci *bdy_host_pci(struct bdy_host *host)
 
 int bdy_host_run(struct bdy_host *host, uint64_t max_cycles, enum bdy_host_why *why)
 {
+    host->ops->status(host->dev, &host->st);
     const uint64_t until = host->st.now + max_cycles;
     *why = BDY_HOST_BUDGET;
     for (;;) {

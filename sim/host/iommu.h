@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct bdy_aspace;
 
 #define BDY_BUS_BIT (1ull << 51)
@@ -39,4 +43,7 @@ void bdy_iommu_remove(struct bdy_iommu *mmu, struct bdy_iommu_range *range);
 /** The range that holds all of [bus, bus + bytes), or NULL. */
 struct bdy_iommu_range *bdy_iommu_find(const struct bdy_iommu *mmu, uint64_t bus, uint64_t bytes);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -105,6 +105,7 @@ static int wait_until(struct bdy_pci *pci, uint64_t deadline)
     struct bdy_host *host = bdy_host_of(pci);
     if (host->in_handler) /* nothing could be delivered */
         return -EBUSY;
+    host->ops->status(host->dev, &host->st);
     for (;;) {
         if (host->st.dead)
             return -EIO;

@@ -25,17 +25,21 @@ template <class Top> class VerilatedPins final : public Pins {
         // Whatever reset does not reach starts with seeded noise; 0 would ask Verilator for a seed of its own.
         context_.randReset(2);
         context_.randSeed(static_cast<int>((seed ^ (seed >> 32)) & 0x3fffffff) + 1);
-        Verilated::threadContextp(&context_);
+        bind();
         top_.reset(new Top(&context_, "hca"));
     }
 
     ~VerilatedPins() override
     {
+        bind();
         close_wave();
+        top_.reset();
+        Verilated::threadContextp(nullptr);
     }
 
     void settle(const Inputs &in, Outputs &out) override
     {
+        bind();
         apply(in);
         top_->clk_i = 0;
         top_->eval();
@@ -71,6 +75,7 @@ template <class Top> class VerilatedPins final : public Pins {
 
     int wave(const char *path) override
     {
+        bind();
         close_wave();
         if (path == nullptr)
             return 0;
@@ -85,6 +90,12 @@ template <class Top> class VerilatedPins final : public Pins {
     }
 
   private:
+    // Verilator keeps "the" context of a thread; with several models the last one made would be everybody's.
+    void bind()
+    {
+        Verilated::threadContextp(&context_);
+    }
+
     void close_wave()
     {
         if (wave_)
