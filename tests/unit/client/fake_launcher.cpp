@@ -3,7 +3,7 @@
 //
 // A test double of the launcher: the test double of the HCA behind a socket, for any number of processes below it. Returns
 // what COMMAND returns (128 + signal). It wakes, naps and dies as the protocol says; BINDERY_FAKE_DIE=N kills it, without a
-// word, after N calls.
+// word, at the Nth doorbell.
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -52,7 +52,7 @@ class Launcher {
             throw std::runtime_error("socket");
         hca_.on_progress = [this](uint32_t ctx) { progress(ctx); };
         const char *die = getenv("BINDERY_FAKE_DIE");
-        calls_left_ = die != nullptr ? atoi(die) : -1;
+        doorbells_left_ = die != nullptr ? atoi(die) : -1;
     }
 
     const std::string &path() const { return path_; }
@@ -120,6 +120,9 @@ class Launcher {
     {
         bdy_dbq *q = client.q;
         while (q != nullptr && static_cast<int32_t>(until - q->head) > 0) { // it may be past that already
+            if (doorbells_left_ == 0)
+                kill(getpid(), SIGKILL);
+            doorbells_left_--;
             const auto &e = q->e[q->head % BDY_DBQ_ENTRIES];
             hca_.doorbell(client.ctx, e.offset, e.value);
             __atomic_store_n(&q->head, q->head + 1, __ATOMIC_RELEASE);
@@ -207,9 +210,6 @@ class Launcher {
             ::close(client.sock);
             return false;
         }
-        if (calls_left_ == 0)
-            kill(getpid(), SIGKILL);
-        calls_left_--;
         if (n < static_cast<ssize_t>(sizeof(frame.req)) || frame.req.in_len != n - sizeof(frame.req))
             reply(client, {-EINVAL, frame.req.seq, 0, 0, {0, 0}}, {}, {});
         else if ((frame.req.op == BDY_U_OPEN) != (client.ctx == 0))
@@ -223,7 +223,7 @@ class Launcher {
 
     fake::Hca hca_;
     std::string path_;
-    int listen_, wake_, calls_left_;
+    int listen_, wake_, doorbells_left_;
     std::list<Client> clients_;
 };
 
