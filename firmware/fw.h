@@ -27,6 +27,8 @@
 #define FW_EQS (1u << BDY_LOG_EQS)
 #define FW_PDS 1024u
 #define FW_BUILDS 8u
+#define FW_FEISTEL_ROUNDS 6u
+#define FW_FEISTEL_BITS 7u
 #define FW_NONE 0xffffffffu
 
 /** Places in the DMA buffer. */
@@ -86,7 +88,11 @@ struct fw {
     uint32_t log_keys, log_mtt, nqps, ncqs;
 
     uint32_t round_keys[27]; /**< of the seeded generator */
-    uint32_t fresh;          /**< next number of the permutation; slots that were never used */
+    uint32_t
+        feistel_made[FW_FEISTEL_ROUNDS]; /**< bit set: these eight bytes of the row are there */
+    uint8_t feistel[FW_FEISTEL_ROUNDS][1u << FW_FEISTEL_BITS];
+    uint64_t key_bytes; /**< first key bytes yet to be given out */
+    uint32_t fresh;     /**< next number of the permutation; slots that were never used */
     uint32_t free_head, free_tail;
     uint32_t keys_made;
     uint32_t keys_used;
@@ -150,11 +156,12 @@ enum bdy_cmd_st fw_refused(struct fw_cmd *cmd, enum bdy_rule rule);
 
 /* keys.c (H10) */
 void fw_keys_init(struct fw *fw, uint64_t seed_lo, uint64_t seed_hi);
-uint32_t fw_permute(const struct fw *fw, uint32_t width, uint32_t value);
+uint32_t fw_permute(struct fw *fw, uint32_t width, uint32_t value);
 /** Take a slot: its key, or FW_NONE when all are used. */
-uint32_t fw_key_alloc(struct fw *fw, enum bdy_mpt_kind kind, uint8_t owner, uint32_t pd);
+uint32_t fw_key_alloc(struct fw *fw, enum bdy_mpt_kind kind, uint32_t pd);
 void fw_key_free(struct fw *fw, uint32_t slot);
 enum bdy_mpt_kind fw_key_kind(const struct fw *fw, uint32_t slot);
+/** An object in a PD is its owner's. */
 uint8_t fw_key_owner(const struct fw *fw, uint32_t slot);
 uint32_t fw_key_pd(const struct fw *fw, uint32_t slot);
 /** The key that the slot was given at its allocation (a window's low byte moves on with binds). */

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys (H10): {slot, nonce, key byte}. Slots come from a keyed permutation of all slots, nonces
-// from a keyed permutation of the 16 values of each slot, first key bytes from the same keyed
-// function of a running number.
+// from a keyed permutation of the 16 values of each slot, first key bytes from a keyed stream.
 //
 // key[slot] is only meaningful when its bit in known[] is set. While used:
-//   [7:0] owner, [17:8] PD, [25:18] first key byte, [29:26] nonce counter, [31:30] kind
+//   [9:0] PD, [17:10] first key byte, [21:18] nonce, [29:26] nonce counter, [31:30] kind
 // and while free:
 //   [12:0] next free slot, [29:26] nonce counter, [31:30] 0
 #include "fw.h"
 
-#define USED_PD_LSB 8u
-#define USED_BYTE_LSB 18u
+#define PD_MASK 0x3ffu
+#define BYTE_LSB 10u
+#define NONCE_LSB 18u
 #define COUNT_LSB 26u
 #define KIND_LSB 30u
 #define LINK_MASK 0x1fffu
 #define COUNT_MASK (0xfu << COUNT_LSB)
 
 _Static_assert(FW_KEYS - 1u <= LINK_MASK, "a free slot's link holds a slot number");
-_Static_assert(FW_PDS <= 1024u, "a used slot holds a PD number in 10 bits");
+_Static_assert(FW_PDS - 1u <= PD_MASK, "a used slot holds a PD number");
+_Static_assert((BDY_LOG_KEYS + 1u) / 2u <= FW_FEISTEL_BITS,
+               "a half of a slot number indexes a row");
 
 /** What the keyed function is used for: no use sees another one's values. */
 enum domain { DOMAIN_SLOT = 1, DOMAIN_NONCE = 2, DOMAIN_BYTE = 3 };
@@ -59,17 +61,32 @@ static uint64_t encrypt(const struct fw *fw, uint32_t x, uint32_t y)
     return (uint64_t)x << 32 | y;
 }
 
-/** Feistel network over `width` bits (2 to 32): a permutation whatever the round function is. */
-uint32_t fw_permute(const struct fw *fw, uint32_t width, uint32_t value)
+/** Round function of the Feistel network: a table of keyed bytes, made eight at a time when first
+ *  used, as each costs a block of the cipher. */
+static uint32_t round_value(struct fw *fw, uint32_t round, uint32_t x)
+{
+    uint8_t *eight = &fw->feistel[round][x & ~7u];
+    if (!(fw->feistel_made[round] >> (x / 8u) & 1u)) {
+        uint64_t bytes = encrypt(fw, DOMAIN_SLOT << 24 | round, x / 8u);
+        for (uint32_t i = 0; i < 8u; i++, bytes >>= 8) {
+            eight[i] = (uint8_t)bytes;
+        }
+        fw->feistel_made[round] |= 1u << (x / 8u);
+    }
+    return eight[x % 8u];
+}
+
+/** Feistel network over `width` bits (2 to 14): a permutation whatever the round function is. */
+uint32_t fw_permute(struct fw *fw, uint32_t width, uint32_t value)
 {
     uint32_t low_bits = width / 2u;
     uint32_t low_mask = (1u << low_bits) - 1u;
     uint32_t high_mask = (1u << (width - low_bits)) - 1u;
     uint32_t low = value & low_mask;
     uint32_t high = value >> low_bits & high_mask;
-    for (uint32_t round = 0; round < 6u; round += 2u) {
-        high ^= (uint32_t)encrypt(fw, DOMAIN_SLOT << 24 | round, low) & high_mask;
-        low ^= (uint32_t)encrypt(fw, DOMAIN_SLOT << 24 | (round + 1u), high) & low_mask;
+    for (uint32_t round = 0; round < FW_FEISTEL_ROUNDS; round += 2u) {
+        high ^= round_value(fw, round, low) & high_mask;
+        low ^= round_value(fw, round + 1u, high) & low_mask;
     }
     return high << low_bits | low;
 }
@@ -91,6 +108,9 @@ static uint32_t nonce_of(const struct fw *fw, uint32_t slot, uint32_t count)
 void fw_keys_init(struct fw *fw, uint64_t seed_lo, uint64_t seed_hi)
 {
     expand(fw, seed_lo, seed_hi);
+    for (uint32_t i = 0; i < FW_FEISTEL_ROUNDS; i++) {
+        fw->feistel_made[i] = 0;
+    }
     fw->fresh = 0;
     fw->free_head = FW_NONE;
     fw->free_tail = FW_NONE;
@@ -117,18 +137,30 @@ static bool known(const struct fw *fw, uint32_t slot)
     return fw->known[slot / 32u] >> (slot % 32u) & 1u;
 }
 
-uint32_t fw_key_alloc(struct fw *fw, enum bdy_mpt_kind kind, uint8_t owner, uint32_t pd)
+/** The next byte of the stream. */
+static uint32_t first_byte(struct fw *fw)
+{
+    if (fw->keys_made % 8u == 0) {
+        fw->key_bytes = encrypt(fw, DOMAIN_BYTE << 24, fw->keys_made / 8u);
+    }
+    fw->keys_made++;
+    uint32_t byte = (uint32_t)fw->key_bytes & 0xffu;
+    fw->key_bytes >>= 8;
+    return byte;
+}
+
+uint32_t fw_key_alloc(struct fw *fw, enum bdy_mpt_kind kind, uint32_t pd)
 {
     uint32_t slot = take_slot(fw);
     if (slot == FW_NONE) {
         return FW_NONE;
     }
-    uint32_t first_byte = (uint32_t)encrypt(fw, DOMAIN_BYTE << 24, fw->keys_made++) & 0xffu;
     uint32_t before = known(fw, slot) ? fw->key[slot] : 0;
     uint32_t count = (before + (1u << COUNT_LSB)) & COUNT_MASK;
     fw->known[slot / 32u] |= 1u << (slot % 32u);
-    fw->key[slot] = (uint32_t)kind << KIND_LSB | count | first_byte << USED_BYTE_LSB |
-                    pd << USED_PD_LSB | owner;
+    fw->key[slot] = (uint32_t)kind << KIND_LSB | count |
+                    nonce_of(fw, slot, count >> COUNT_LSB) << NONCE_LSB |
+                    first_byte(fw) << BYTE_LSB | pd;
     fw->keys_used++;
     return fw_key_first(fw, slot);
 }
@@ -151,18 +183,18 @@ enum bdy_mpt_kind fw_key_kind(const struct fw *fw, uint32_t slot)
     return any ? (enum bdy_mpt_kind)(fw->key[slot] >> KIND_LSB) : BDY_MPT_KIND_NONE;
 }
 
-uint8_t fw_key_owner(const struct fw *fw, uint32_t slot)
-{
-    return (uint8_t)fw->key[slot];
-}
-
 uint32_t fw_key_pd(const struct fw *fw, uint32_t slot)
 {
-    return fw->key[slot] >> USED_PD_LSB & 0x3ffu;
+    return fw->key[slot] & PD_MASK;
+}
+
+uint8_t fw_key_owner(const struct fw *fw, uint32_t slot)
+{
+    return fw->pd[fw_key_pd(fw, slot)].owner;
 }
 
 uint32_t fw_key_first(const struct fw *fw, uint32_t slot)
 {
-    uint32_t count = fw->key[slot] >> COUNT_LSB & 0xfu;
-    return slot << 12 | nonce_of(fw, slot, count) << 8 | (fw->key[slot] >> USED_BYTE_LSB & 0xffu);
+    uint32_t key = fw->key[slot];
+    return slot << 12 | (key >> NONCE_LSB & 0xfu) << 8 | (key >> BYTE_LSB & 0xffu);
 }

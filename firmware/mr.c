@@ -178,7 +178,7 @@ static enum bdy_cmd_st make(struct fw *fw, struct fw_cmd *cmd, const struct regi
         return BDY_CMD_ST_NO_RESOURCE;
     }
     enum bdy_cmd_st st = BDY_CMD_ST_NO_RESOURCE;
-    uint32_t key = fw_key_alloc(fw, BDY_MPT_KIND_MR, cmd->uctx, r->pd);
+    uint32_t key = fw_key_alloc(fw, BDY_MPT_KIND_MR, r->pd);
     if (key == FW_NONE) {
         goto free_mtt;
     }

@@ -41,7 +41,7 @@ enum bdy_cmd_st fw_alloc_mw(struct fw *fw, struct fw_cmd *cmd)
     }
     enum bdy_mpt_kind kind = cmd->in1 == 1u ? BDY_MPT_KIND_MW1 : BDY_MPT_KIND_MW2;
     uint32_t pd = (uint32_t)cmd->in0;
-    uint32_t key = fw_key_alloc(fw, kind, cmd->uctx, pd);
+    uint32_t key = fw_key_alloc(fw, kind, pd);
     if (key == FW_NONE) {
         return BDY_CMD_ST_NO_RESOURCE;
     }

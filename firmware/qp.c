@@ -161,8 +161,7 @@ static void merge(uint64_t *ctx, const uint64_t *wanted, uint32_t mask)
     for (uint32_t i = 0; i < fw_attr_nfields; i++) {
         const struct fw_attr_field *f = &fw_attr_fields[i];
         if (f->attr & mask) {
-            uint64_t value = bdy_field_get(wanted[f->word], f->lsb, f->width);
-            ctx[f->word] = bdy_field_set(ctx[f->word], f->lsb, f->width, value);
+            ctx[f->word] = (ctx[f->word] & ~f->mask) | (wanted[f->word] & f->mask);
         }
     }
     if (mask & FW_ATTR_STATE) {

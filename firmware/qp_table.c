@@ -41,15 +41,14 @@ const struct fw_transition *fw_transition_find(uint32_t from, uint32_t to)
     return NULL;
 }
 
-#define HALF0(attr, field)                                                                         \
+#define BITS(lsb, width) ((~UINT64_C(0) >> (64u - (width))) << ((lsb) % 64u))
+#define HALF0(attr, f)                                                                             \
     {                                                                                              \
-        attr, BDY_QP_CTX0_##field##_LSB / 64u, BDY_QP_CTX0_##field##_LSB % 64u,                    \
-            BDY_QP_CTX0_##field##_W                                                                \
+        attr, BDY_QP_CTX0_##f##_LSB / 64u, BITS(BDY_QP_CTX0_##f##_LSB, BDY_QP_CTX0_##f##_W)        \
     }
-#define HALF1(attr, field)                                                                         \
+#define HALF1(attr, f)                                                                             \
     {                                                                                              \
-        attr, 8u + BDY_QP_CTX1_##field##_LSB / 64u, BDY_QP_CTX1_##field##_LSB % 64u,               \
-            BDY_QP_CTX1_##field##_W                                                                \
+        attr, 8u + BDY_QP_CTX1_##f##_LSB / 64u, BITS(BDY_QP_CTX1_##f##_LSB, BDY_QP_CTX1_##f##_W)   \
     }
 
 const struct fw_attr_field fw_attr_fields[] = {

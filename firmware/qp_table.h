@@ -37,7 +37,8 @@ const struct fw_transition *fw_transition_find(uint32_t from, uint32_t to);
 /** A field of the context (words 0-7: half 0, 8-15: half 1) and the attribute that sets it. */
 struct fw_attr_field {
     uint32_t attr;
-    uint8_t word, lsb, width;
+    uint32_t word;
+    uint64_t mask;
 };
 
 extern const struct fw_attr_field fw_attr_fields[];
