@@ -37,7 +37,11 @@ module bdy_entry_cache #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni)      valid_q <= '0;
+`ifdef BUG_CACHE_DROP
+    else if (wr_en_i && wr_keep_i) valid_q[wr_idx] <= 1'b1;
+`else
     else if (wr_en_i) valid_q[wr_idx] <= wr_keep_i;
+`endif
   end
 
   always_ff @(posedge clk_i) begin
@@ -67,8 +71,16 @@ module bdy_entry_cache #(
       if (rd_en_i[p]) begin
         tag_q        <= slot[LogKeys-1:IdxW];
         valid_rd_q   <= valid_q[slot[IdxW-1:0]];
+`ifdef BUG_CACHE_FORWARD
+        fwd_q        <= 1'b0;
+`else
         fwd_q        <= wr_en_i && wr_slot_i == slot;
+`endif
+`ifdef BUG_CACHE_TAKEN
+        line_taken_q <= wr_en_i && wr_slot_i == slot;
+`else
         line_taken_q <= wr_en_i && wr_idx == slot[IdxW-1:0];
+`endif
       end
     end
 

@@ -82,7 +82,9 @@ module bdy_wbuf #(
       end else begin
         if (put_here) busy_q[i] <= 1'b1;
         if (sends)    sent_q[i] <= 1'b1;
+`ifndef BUG_WBUF_AGAIN
         if (put_here && (sent_q[i] || sends)) again_q[i] <= 1'b1;
+`endif
       end
     end
   end
