@@ -366,7 +366,6 @@ module bdy_mcu_core #(
 
 `ifdef FORMAL_MCU
   // Properties of the control: the RAM's data, and so the program, is free.
-  logic        f_past_q;
   logic        f_wait_q;
   logic [52:0] f_request_q;
   logic        f_halted_q;
@@ -378,11 +377,9 @@ module bdy_mcu_core #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      f_past_q   <= 1'b0;
       f_wait_q   <= 1'b0;
       f_halted_q <= 1'b0;
     end else begin
-      f_past_q   <= 1'b1;
       f_wait_q   <= mmio_valid_o & !mmio_ready_i;
       f_halted_q <= halt_o & run_i;
     end
@@ -393,16 +390,23 @@ module bdy_mcu_core #(
     f_halt_q    <= {halt_code_o, halt_pc_o};
   end
 
-  always_ff @(posedge clk_i) begin
-    if (rst_ni && f_past_q) begin
+  // Combinational, since registered checks make the solver's transition relation too deep to read.
+  always_comb begin
+    if (rst_ni) begin
+      assert (state_q <= StHalt);
       // A waiting request stands, unchanged.
       if (f_wait_q && run_i) assert (mmio_valid_o && f_request == f_request_q);
       // A halt is sticky, has a reason, and nothing happens in it.
       if (f_halted_q) assert (halt_o && {halt_code_o, halt_pc_o} == f_halt_q);
       if (halt_o) assert (!ret_valid_o && !ram_wr_en_o && !mmio_valid_o);
       assert (halt_o == (halt_code_o != HaltNone));
-      // What retires was fetched from the RAM, aligned; nothing happens while held.
+      // What executes was fetched from the RAM, aligned; nothing happens while held.
       if (ret_valid_o) assert (pc_q[31:RamAw] == RamBase[31:RamAw]);
+      if (state_q == StLoad)   assert (pc_q[31:RamAw] == RamBase[31:RamAw] && ram_load);
+      if (state_q == StMmio)   assert (pc_q[31:RamAw] == RamBase[31:RamAw] && mmio);
+      if (state_q == StMulDiv) assert (pc_q[31:RamAw] == RamBase[31:RamAw] && muldiv);
+      if (state_q == StSleep)  assert (pc_q[31:RamAw] == RamBase[31:RamAw] && wfi);
+      if (state_q == StFetch || in_exec) assert (halt_code_q == HaltNone);
       assert (pc_q[1:0] == 2'b00);
       if (!run_i) assert (!ret_valid_o && !mmio_valid_o && !ram_wr_en_o);
       // A store goes where it says, to the RAM or, by a handshake, to the peripherals.

@@ -101,10 +101,4 @@ module bdy_mcu_muldiv (
   assign result_o  = (!is_div && op_i[1:0] != 2'b00) ? value[63:32] : value[31:0];
   assign done_o    = busy_q && (steps_q == '0);
 
-`ifdef FORMAL_MCU
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) assert (steps_q <= DivSteps);
-  end
-`endif
-
 endmodule

@@ -29,7 +29,7 @@ module bdy_mcu_regfile (
   assign rdata_b_o = (raddr_b_i == 5'd0) ? 32'd0 : mem[raddr_b_i];
 
 `ifdef FORMAL_MCU
-  always_ff @(posedge clk_i) begin
+  always_comb begin
     if (raddr_a_i == 5'd0) assert (rdata_a_o == 32'd0);
     if (raddr_b_i == 5'd0) assert (rdata_b_o == 32'd0);
   end

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core's ports: boot, run, WFI and event, MMIO handshake, halt codes, cycles per instruction.
+#include <ostream>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -166,6 +167,8 @@ struct HaltCase {
     uint32_t code;
     int32_t pc_offset; // of halt_pc from the instruction
 };
+
+void PrintTo(const HaltCase &value, std::ostream *out) { *out << std::hex << value.insn; }
 
 uint32_t load(const char *name, int32_t imm) { return rv32::encode(name, 11, 10, 0, imm); }
 uint32_t store(const char *name, int32_t imm) { return rv32::encode(name, 0, 10, 11, imm); }
