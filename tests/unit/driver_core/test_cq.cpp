@@ -114,8 +114,9 @@ TEST_F(CoreEvents, AsynchronousEventsHaveTheVerbsNumbers)
 TEST_F(CoreEvents, UnknownNumbersAndKindsAreIgnored)
 {
     for (uint32_t number : {0u, 5u, 255u, 256u, 300u, 511u, 512u, 0xffffffu}) {
-        for (unsigned kind : {BDY_EQE_KIND_COMP, BDY_EQE_KIND_CQ_ERR, BDY_EQE_KIND_QP_FATAL,
-                              BDY_EQE_KIND_DB_VIOLATION, static_cast<bdy_eqe_kind>(0x77)}) {
+        const unsigned kinds[] = {BDY_EQE_KIND_COMP, BDY_EQE_KIND_CQ_ERR, BDY_EQE_KIND_QP_FATAL,
+                                  BDY_EQE_KIND_DB_VIOLATION, 0x77};
+        for (unsigned kind : kinds) {
             pci_.Raise(1, kind, number);
         }
     }
