@@ -134,6 +134,7 @@ struct bdy_pci *bdy_host_pci(struct bdy_host *host)
 int bdy_host_run(struct bdy_host *host, uint64_t max_cycles, enum bdy_host_why *why)
 {
     host->ops->status(host->dev, &host->st);
+    host->ops->status(host->dev, &host->st); /* a posted write since the last run has ended its idleness */
     const uint64_t until = host->st.now + max_cycles;
     *why = BDY_HOST_BUDGET;
     for (;;) {
