@@ -175,7 +175,7 @@ module bdy_rx #(
   logic [31:0]                   cmd_arrival, cmd_rkey, cmd_len;
   logic [63:0]                   cmd_va;
   logic [4:0]                    cmd_limit;
-  logic [Qps-1:0]                reads, owes, in_err;
+  logic [Qps-1:0]                reads, owes;
 
   logic                          wk_valid, wk_ready, wk_read, wk_first, fin_valid, fin_ready;
   logic [LogQps-1:0]             wk_idx, fin_idx;
@@ -214,7 +214,7 @@ module bdy_rx #(
     .fatal_valid_o(req_fatal_valid), .fatal_ready_i(req_fatal_ready), .fatal_idx_o(req_fatal_idx),
     .fatal_ev_o(req_fatal_ev), .fatal_rule_o(req_fatal_rule),
     .resp_fatal_i(rsp_fatal_valid && rsp_fatal_ready), .resp_fatal_idx_i(rsp_fatal_idx),
-    .kill_valid_o(kill_valid), .kill_idx_o(kill_idx), .in_err_o(in_err),
+    .kill_valid_o(kill_valid), .kill_idx_o(kill_idx),
     .ending_i(ending), .ending_idx_i(ending_idx),
     .cnt_unknown_qp_o, .cnt_bad_state_o, .cnt_bad_pkey_o, .cnt_duplicate_o, .cnt_out_of_seq_o, .cnt_rnr_o, .cnt_stale_o,
     .cnt_refused_o, .cnt_refused_rule_o,
@@ -274,7 +274,7 @@ module bdy_rx #(
     .set_idx_i({rq_beyond_idx_i, rsp_fatal_idx, req_fatal_idx}),
     .set_ev_i({bdy_pkg::EQE_KIND_QP_FATAL, rsp_fatal_ev, req_fatal_ev}),
     .set_rule_i({bdy_pkg::RULE_P15, rsp_fatal_rule, req_fatal_rule}),
-    .kill_valid_i(kill_valid), .kill_idx_i(kill_idx), .in_err_i(in_err),
+    .kill_valid_i(kill_valid), .kill_idx_i(kill_idx),
     .op_valid_o, .op_ready_i, .op_req_o, .ope_valid_i, .ope_rule_i,
     .ev_valid_o, .ev_ready_i, .ev_o,
     .busy_o(ending), .busy_idx_o(ending_idx), .idle_o(fatal_idle)

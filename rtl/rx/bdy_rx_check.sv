@@ -111,8 +111,12 @@ module bdy_rx_check #(
   endfunction
 
   function automatic logic a19(input logic write, input logic read, input logic [7:0] rights);
+`ifdef BUG_RX_RIGHTS
+    a19 = (rights & (bdy_pkg::ACCESS_BIT_REMOTE_WRITE | bdy_pkg::ACCESS_BIT_REMOTE_READ)) == '0 && (write || read);
+`else
     a19 = (write && (rights & bdy_pkg::ACCESS_BIT_REMOTE_WRITE) == '0) ||
           (read && (rights & bdy_pkg::ACCESS_BIT_REMOTE_READ) == '0);
+`endif
   endfunction
 
   // T14 is the same bound, for a SEND that grows packet by packet.
@@ -127,7 +131,11 @@ module bdy_rx_check #(
                               input logic [31:0] left);
     logic short_of, total;
     short_of = (!ends && paylen != mtu) || (ends && (paylen > mtu || (!starts && paylen == '0)));
+`ifdef BUG_RX_LEFT
+    total    = write && (ends ? left != 32'(paylen) : left < 32'(mtu));
+`else
     total    = write && (ends ? left != 32'(paylen) : left <= 32'(mtu));
+`endif
     t2 = read ? (paylen != '0 || pad != '0) : (short_of || total || pad != (2'd0 - paylen[1:0]));
   endfunction
 
@@ -161,7 +169,11 @@ module bdy_rx_check #(
   assign bad_a14 = a14(reth, is_send_o, hdr.dmalen, starts_o ? 32'd0 : off_i, hdr.paylen);
   assign bad_t2  = t2(is_read_o, is_write_o, starts_o, ends_o, hdr.paylen, hdr.pad, mtu, left);
   // A duplicate READ lies within what was asked for before: it cannot reach the PSN that is expected next.
-  assign beyond  = duplicate && is_read_o && psns_o > (24'd0 - ahead);
+`ifdef BUG_RX_BEYOND
+  assign beyond  = 1'b0;
+`else
+  assign beyond  = psns_o > (24'd0 - ahead);
+`endif
 
   always_comb begin
     drop_o     = 1'b0;
@@ -192,8 +204,14 @@ module bdy_rx_check #(
 
   assign refuse_o = bad;
   assign exec_o   = !drop_o && !gap_o && !dup_o && !bad;
+`ifdef BUG_RX_ORDER
+  assign rule_o   = (bad_t1 && expected) ? bdy_pkg::RULE_T1 :
+                    bad_a14              ? bdy_pkg::RULE_A14 :
+                    bad_a19              ? bdy_pkg::RULE_A19 : bdy_pkg::RULE_T2;
+`else
   assign rule_o   = (bad_t1 && expected) ? bdy_pkg::RULE_T1 :
                     bad_a19              ? bdy_pkg::RULE_A19 :
                     bad_a14              ? bdy_pkg::RULE_A14 : bdy_pkg::RULE_T2;
+`endif
 
 endmodule

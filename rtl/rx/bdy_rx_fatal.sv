@@ -2,8 +2,8 @@
 //
 // bdy_rx_fatal: moves queue pairs to ERR on behalf of the receive side and reports why (E1, E3, E4, H23).
 //
-// Purpose: a note per queue pair {event kind, rule}; one after the other becomes a QP_ERR operation, then an event, unless the
-//   queue pair is known to be in ERR when that executes (E4). The ERR that the operation itself causes is known only later.
+// Purpose: a note per queue pair {event kind, rule}; one after the other becomes a QP_ERR operation, then an event, unless
+//   the operation was refused because the queue pair had left for ERR or RESET before (E4).
 // Latency: note to operation 2 cycles when nothing else waits.
 // Throughput: one queue pair at a time; the bind pipeline and the event queue decide.
 // Backpressure: set_ready_o always comes within three cycles, whatever the operation waits for (H13).
@@ -26,7 +26,6 @@ module bdy_rx_fatal #(
   input  logic                          kill_valid_i,
   input  logic [LogQps-1:0]             kill_idx_i,
 
-  input  logic [(1<<LogQps)-1:0]        in_err_i,      // queue pairs whose move to ERR has been acknowledged
 
   // Operation port of the bind pipeline
   output logic                          op_valid_o,
@@ -142,7 +141,7 @@ module bdy_rx_fatal #(
         StOp: if (op_ready_i) st_q <= StExec;
         StExec: begin
           if (ope_valid_i) begin
-            st_q <= (ope_rule_i == bdy_pkg::RULE_NONE && note[7:0] != '0 && !silent_q && !in_err_i[idx_q]) ? StEvent : StIdle;
+            st_q <= (ope_rule_i == bdy_pkg::RULE_NONE && note[7:0] != '0 && !silent_q) ? StEvent : StIdle;
           end
         end
         StEvent: if (ev_ready_i) st_q <= StIdle;

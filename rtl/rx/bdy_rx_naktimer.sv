@@ -47,7 +47,13 @@ module bdy_rx_naktimer #(
 
   assign take = next_valid && !head_valid_q;
   assign late = cycle_i - due_q;
+`ifdef BUG_NAK_EARLY
+  assign hit  = head_valid_q && !fire_q && (late + 32'd1 == '0 || late == '0);
+`elsif BUG_NAK_LATE
+  assign hit  = head_valid_q && !fire_q && !late[31];
+`else
   assign hit  = head_valid_q && !fire_q && (late == '0 || (!late[31] && period_i <= 16'd1));
+`endif
 
   assign fire_valid_o = fire_q || hit;
   assign fire_idx_o   = head_idx_q;
@@ -74,5 +80,35 @@ module bdy_rx_naktimer #(
       end
     end
   end
+
+`ifdef FORMAL
+  // The head's distance from its arrival, followed beside the due time.
+  logic [31:0] f_arrival_q;
+  logic [31:0] f_cycle_q;
+  logic [15:0] f_period_q;
+  logic        f_past_q;
+  logic [31:0] f_age;
+  initial assume (!rst_ni);
+  initial f_past_q = 1'b0;
+  assign f_age = cycle_i - f_arrival_q;
+
+  always_ff @(posedge clk_i) begin
+    f_past_q   <= 1'b1;
+    f_cycle_q  <= cycle_i;
+    f_period_q <= period_i;
+    if (take) f_arrival_q <= next[31:0];
+    // Short periods let the bound reach several multiples; powers of two spare the solver a division.
+    assume (period_i == 16'd2 || period_i == 16'd4);
+    assume (cycle_i < 32'd100);
+    if (f_past_q) assume (period_i == f_period_q && cycle_i == f_cycle_q + 32'd1);
+    if (in_valid_i) assume (in_arrival_i <= cycle_i && cycle_i - in_arrival_i < 32'd8);
+    if (rst_ni && hit) begin
+      assert (f_age != '0);
+      assert ((f_age & (32'(period_i) - 32'd1)) == '0);
+    end
+    cover (rst_ni && hit && f_age == 32'(period_i));
+    cover (rst_ni && hit && period_i == 16'd4 && f_age == 32'd12);
+  end
+`endif
 
 endmodule

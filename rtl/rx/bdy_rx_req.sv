@@ -119,7 +119,6 @@ module bdy_rx_req #(
   input  logic [LogQps-1:0]             resp_fatal_idx_i,
   output logic                          kill_valid_o,
   output logic [LogQps-1:0]             kill_idx_o,
-  output logic [(1<<LogQps)-1:0]        in_err_o,
   input  logic                          ending_i,        // the operation that ends this queue pair is under way
   input  logic [LogQps-1:0]             ending_idx_i,
 
@@ -179,7 +178,7 @@ module bdy_rx_req #(
   logic              over_q;                // it is a READ beyond the limit (T7), found earlier
   logic [31:0]       gen_q;
 
-  logic [Qps-1:0]    live_q, dead_q, err_q, flush_q;
+  logic [Qps-1:0]    live_q, dead_q, flush_q;
   logic              flush_any;
   logic [LogQps-1:0] flush_first;
 
@@ -627,7 +626,6 @@ module bdy_rx_req #(
   // The response engine may note an end while it finishes its last packet: forget that one too.
   assign kill_valid_o   = kills || (st_q == StEvent && ev_kills);
   assign kill_idx_o     = idx_q;
-  assign in_err_o       = err_q;
   assign fatal_valid_o  = st_q == StFailNote;
   assign fatal_idx_o    = idx_q;
   assign fatal_ev_o     = fail_ev_q;
@@ -637,7 +635,6 @@ module bdy_rx_req #(
     if (!rst_ni) begin
       live_q  <= '0;
       dead_q  <= '0;
-      err_q   <= '0;
       flush_q <= '0;
     end else begin
       if (starting) live_q[idx_q] <= 1'b1;
@@ -648,8 +645,6 @@ module bdy_rx_req #(
       // Cleared before the queue is looked at, so that what is posted meanwhile sets it again.
       if (kills || st_q == StFlush) flush_q[idx_q] <= 1'b0;
       if (flushing_q && st_q == StPop) flush_q[idx_q] <= 1'b1;
-      if (kills) err_q[idx_q] <= 1'b0;
-      if (errs) err_q[idx_q] <= 1'b1;
       if (errs) flush_q[idx_q] <= 1'b1;
       if (err_post_valid_i) flush_q[err_post_idx_i] <= 1'b1;
     end

@@ -335,8 +335,8 @@ void Bench::sample()
     if (!ops.empty() && ops.front().due <= cycle) {
         unsigned qp = ops.front().qpn - kQpnBase;
         unsigned st = qps[qp].st();
-        ope_rule = st == BDY_QP_ST_RESET ? BDY_RULE_Q1 : BDY_RULE_NONE;
-        if (st != BDY_QP_ST_RESET && st != BDY_QP_ST_ERR) set_state(qp, BDY_QP_ST_ERR);
+        ope_rule = st == BDY_QP_ST_RESET || st == BDY_QP_ST_ERR ? BDY_RULE_Q1 : BDY_RULE_NONE;
+        if (ope_rule == BDY_RULE_NONE) set_state(qp, BDY_QP_ST_ERR);
         ope_now = true;
         ops.pop_front();
     }
