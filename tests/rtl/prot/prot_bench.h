@@ -29,6 +29,7 @@ struct Pins {
     uint8_t ctx_idx[kCtx] = {};
     unsigned rd_what = 0;
     uint32_t rd_idx = 0;
+    bool fail_mpt_read = false, fail_mpt_write = false, fail_mtt_read = false, fail_mtt_write = false; // core only
     // out
     bool idle = false, fatal = false;
     unsigned acc_ready = 0, acc_rsp_valid = 0, op_ready = 0, ope_valid = 0, opd_valid = 0, qpev_valid = 0;
@@ -54,7 +55,7 @@ public:
 
 std::unique_ptr<Dut> make_default_dut();
 std::unique_ptr<Dut> make_small_dut(); // every queue one deep, two lookups in the cache's index, few misses
-std::unique_ptr<Dut> make_core_dut();  // core with a table model in C++ that reorders freely
+std::unique_ptr<Dut> make_core_dut();  // core with a table in C++ that samples, stores and answers in any order, or fails
 
 struct Answer {
     bool done = false;

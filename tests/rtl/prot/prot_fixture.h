@@ -127,10 +127,12 @@ inline Entry window(uint32_t key, uint32_t pd, unsigned kind)
 
 class ProtTest : public ::testing::Test {
 protected:
+    explicit ProtTest(std::unique_ptr<Dut> dut = make_default_dut()) : b(std::move(dut)) {}
+
     static constexpr uint32_t kPd = 1, kPd2 = 2, kQp = 0x100, kQp2 = 0x101, kQpPd2 = 0x102;
     static constexpr uint64_t kStart = 0x100000, kLen = 0x1000, kBus = 0x7000000000;
 
-    Bench b{make_default_dut()};
+    Bench b;
     uint32_t mr = make_key(0x11, 3, 0x40), mw1 = make_key(0x22, 5, 0xfe), mw2 = make_key(0x33, 7, 0x10);
 
     void expect_ok(const OpAnswer &a) { EXPECT_EQ(rule_name(a.rule), "NONE"); }
