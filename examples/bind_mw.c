@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The story of ibv_bind_mw(3), told by a plain verbs program: bind, hand over the key, use it, and lose it again.
+// The story of ibv_bind_mw(3), told by a plain verbs program: bind, hand over the key, use it, and
+// lose it again.
 //
 //   bind_mw [device]
 //
-// Two queue pairs of one device are connected to each other. The owner has memory and a type 1 window on a part of it; the
-// peer may reach that part, and nothing else, for as long as the window is bound. Each step prints its completion status and
-// what the device's own clock counted meanwhile. Exit code 0 and PASS when every step went as the man page says.
+// Two queue pairs of one device are connected to each other. The owner has memory and a type 1
+// window on a part of it; the peer may reach that part, and nothing else, for as long as the window
+// is bound. Each step prints its completion status and what the device's own clock counted
+// meanwhile. Exit code 0 and PASS when every step went as the man page says.
 
 #include <infiniband/verbs.h>
 #include <inttypes.h>
@@ -95,7 +97,8 @@ static void to_init(struct ibv_qp *qp)
         .port_num = 1,
         .qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
     };
-    if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+    if (ibv_modify_qp(qp, &attr,
+                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
         die("ibv_modify_qp to INIT");
 }
 
@@ -120,8 +123,8 @@ static void to_rts(struct ibv_qp *qp)
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1};
     if (ibv_modify_qp(qp, &attr,
-                      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                          IBV_QP_MAX_QP_RD_ATOMIC))
+                      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                          IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
         die("ibv_modify_qp to RTS");
 }
 
@@ -147,7 +150,8 @@ static void set_up(struct demo *d, const char *device)
     if (ibv_query_port(d->context, 1, &port))
         die("ibv_query_port");
     d->lid = port.lid;
-    // A window's rights need MW_BIND, and LOCAL_WRITE if it is to be written: no remote right of the region.
+    // A window's rights need MW_BIND, and LOCAL_WRITE if it is to be written: no remote right of
+    // the region.
     set_up_side(&d->owner, d->context, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
     set_up_side(&d->peer, d->context, IBV_ACCESS_LOCAL_WRITE);
     d->readonly = ibv_reg_mr(d->owner.pd, d->owner.buffer, BUFFER, IBV_ACCESS_MW_BIND);
@@ -159,7 +163,8 @@ static void set_up(struct demo *d, const char *device)
 
 static void tear_down_side(struct side *side)
 {
-    if (ibv_destroy_qp(side->qp) || ibv_dereg_mr(side->mr) || ibv_destroy_cq(side->cq) || ibv_dealloc_pd(side->pd))
+    if (ibv_destroy_qp(side->qp) || ibv_dereg_mr(side->mr) || ibv_destroy_cq(side->cq) ||
+        ibv_dealloc_pd(side->pd))
         die("tear down");
     free(side->buffer);
 }
@@ -197,13 +202,15 @@ static struct ibv_wc wait_for(struct ibv_cq *cq)
 }
 
 // Take a step's completion, print it, and hold it against what the story wants.
-static void finish(struct demo *d, const char *what, uint64_t begin, struct ibv_cq *cq, enum ibv_wc_status want)
+static void finish(struct demo *d, const char *what, uint64_t begin, struct ibv_cq *cq,
+                   enum ibv_wc_status want)
 {
     const struct ibv_wc wc = wait_for(cq);
     const uint64_t end = device_clock(d);
     const int good = wc.status == want;
-    printf("step %2d  %-58s %-33s vendor 0x%08x  cycles %" PRIu64 "-%" PRIu64 " = %" PRIu64 "%s\n", ++d->steps, what,
-           ibv_wc_status_str(wc.status), wc.vendor_err, begin, end, end - begin, good ? "" : "  UNEXPECTED");
+    printf("step %2d  %-58s %-33s vendor 0x%08x  cycles %" PRIu64 "-%" PRIu64 " = %" PRIu64 "%s\n",
+           ++d->steps, what, ibv_wc_status_str(wc.status), wc.vendor_err, begin, end, end - begin,
+           good ? "" : "  UNEXPECTED");
     if (!good)
         d->surprises++;
 }
@@ -236,27 +243,31 @@ static void post_receive(struct side *side)
         die("ibv_post_recv");
 }
 
-static void post(struct side *side, enum ibv_wr_opcode opcode, uint32_t len, uint64_t remote, uint32_t rkey)
+static void post(struct side *side, enum ibv_wr_opcode opcode, uint32_t len, uint64_t remote,
+                 uint32_t rkey)
 {
     struct ibv_sge sge = {(uintptr_t)side->buffer, len, side->mr->lkey};
-    struct ibv_send_wr wr = {
-        .sg_list = &sge, .num_sge = 1, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED}, *bad;
+    struct ibv_send_wr wr = {.sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = opcode,
+                             .send_flags = IBV_SEND_SIGNALED},
+                       *bad;
     wr.wr.rdma.remote_addr = remote;
     wr.wr.rdma.rkey = rkey;
     if (ibv_post_send(side->qp, &wr, &bad))
         die("ibv_post_send");
 }
 
-static void step_bind(struct demo *d, const char *what, struct ibv_mr *mr, uint32_t at, uint32_t len,
-                      enum ibv_wc_status want)
+static void step_bind(struct demo *d, const char *what, struct ibv_mr *mr, uint32_t at,
+                      uint32_t len, enum ibv_wc_status want)
 {
     const uint64_t begin = device_clock(d);
     post_bind(d, mr, at, len);
     finish(d, what, begin, d->owner.cq, want);
 }
 
-static void step_access(struct demo *d, const char *what, enum ibv_wr_opcode opcode, uint32_t len, uint64_t remote,
-                        uint32_t rkey, enum ibv_wc_status want)
+static void step_access(struct demo *d, const char *what, enum ibv_wr_opcode opcode, uint32_t len,
+                        uint64_t remote, uint32_t rkey, enum ibv_wc_status want)
 {
     const uint64_t begin = device_clock(d);
     post(&d->peer, opcode, len, remote, rkey);
@@ -267,18 +278,21 @@ static void step_access(struct demo *d, const char *what, enum ibv_wr_opcode opc
 
 // ---------------------------------------------------------------- the story
 
-// The bind is only posted when its key leaves: the SEND behind it on the same queue pair cannot overtake it.
+// The bind is only posted when its key leaves: the SEND behind it on the same queue pair cannot
+// overtake it.
 static struct invitation bind_and_invite(struct demo *d)
 {
     struct invitation invitation;
     const uint64_t begin = device_clock(d);
     post_receive(&d->peer);
     post_bind(d, d->owner.mr, WINDOW_AT, WINDOW_LEN);
-    invitation = (struct invitation){(uintptr_t)d->owner.buffer + WINDOW_AT, WINDOW_LEN, d->window->rkey};
+    invitation =
+        (struct invitation){(uintptr_t)d->owner.buffer + WINDOW_AT, WINDOW_LEN, d->window->rkey};
     memcpy(d->owner.buffer, &invitation, sizeof(invitation));
     post(&d->owner, IBV_WR_SEND, sizeof(invitation), 0, 0);
     finish(d, "owner binds the window", begin, d->owner.cq, IBV_WC_SUCCESS);
-    finish(d, "owner sends its R_Key at once on the same queue pair", begin, d->owner.cq, IBV_WC_SUCCESS);
+    finish(d, "owner sends its R_Key at once on the same queue pair", begin, d->owner.cq,
+           IBV_WC_SUCCESS);
     finish(d, "peer receives the R_Key", begin, d->peer.cq, IBV_WC_SUCCESS);
     memcpy(&invitation, d->peer.buffer, sizeof(invitation));
     return invitation;
@@ -287,56 +301,68 @@ static struct invitation bind_and_invite(struct demo *d)
 static void use(struct demo *d, const struct invitation *in)
 {
     memset(d->peer.buffer, 0xa5, in->len);
-    step_access(d, "peer writes all of the window", IBV_WR_RDMA_WRITE, in->len, in->addr, in->rkey, IBV_WC_SUCCESS);
-    check(d, "the owner sees what was written", memcmp(d->owner.buffer + WINDOW_AT, d->peer.buffer, in->len) == 0);
+    step_access(d, "peer writes all of the window", IBV_WR_RDMA_WRITE, in->len, in->addr, in->rkey,
+                IBV_WC_SUCCESS);
+    check(d, "the owner sees what was written",
+          memcmp(d->owner.buffer + WINDOW_AT, d->peer.buffer, in->len) == 0);
     memset(d->owner.buffer + WINDOW_AT, 0x3c, in->len);
-    step_access(d, "peer reads all of the window", IBV_WR_RDMA_READ, in->len, in->addr, in->rkey, IBV_WC_SUCCESS);
-    check(d, "the peer has read it", memcmp(d->owner.buffer + WINDOW_AT, d->peer.buffer, in->len) == 0);
+    step_access(d, "peer reads all of the window", IBV_WR_RDMA_READ, in->len, in->addr, in->rkey,
+                IBV_WC_SUCCESS);
+    check(d, "the peer has read it",
+          memcmp(d->owner.buffer + WINDOW_AT, d->peer.buffer, in->len) == 0);
 }
 
 static void step_outside(struct demo *d, const struct invitation *in)
 {
     const uint8_t before = d->owner.buffer[WINDOW_AT + WINDOW_LEN];
     memset(d->peer.buffer, 0xff, in->len);
-    step_access(d, "peer writes one byte further than the window", IBV_WR_RDMA_WRITE, in->len, in->addr + 1, in->rkey,
-                IBV_WC_REM_ACCESS_ERR);
+    step_access(d, "peer writes one byte further than the window", IBV_WR_RDMA_WRITE, in->len,
+                in->addr + 1, in->rkey, IBV_WC_REM_ACCESS_ERR);
     check(d, "no byte has changed",
-          d->owner.buffer[WINDOW_AT + WINDOW_LEN] == before && d->owner.buffer[WINDOW_AT + 1] == 0x3c);
-    step_access(d, "peer reads one byte before the window", IBV_WR_RDMA_READ, 1, in->addr - 1, in->rkey,
-                IBV_WC_REM_ACCESS_ERR);
+          d->owner.buffer[WINDOW_AT + WINDOW_LEN] == before &&
+              d->owner.buffer[WINDOW_AT + 1] == 0x3c);
+    step_access(d, "peer reads one byte before the window", IBV_WR_RDMA_READ, 1, in->addr - 1,
+                in->rkey, IBV_WC_REM_ACCESS_ERR);
 }
 
 // One step moves the window: the old key dies, the new one reaches the new place.
 static void move(struct demo *d, struct invitation *in)
 {
     const struct invitation old = *in;
-    step_bind(d, "owner binds the window elsewhere", d->owner.mr, MOVED_AT, WINDOW_LEN, IBV_WC_SUCCESS);
+    step_bind(d, "owner binds the window elsewhere", d->owner.mr, MOVED_AT, WINDOW_LEN,
+              IBV_WC_SUCCESS);
     *in = (struct invitation){(uintptr_t)d->owner.buffer + MOVED_AT, WINDOW_LEN, d->window->rkey};
-    check(d, "the low byte of the R_Key has moved by one", in->rkey == ((old.rkey & ~0xffu) | ((old.rkey + 1) & 0xff)));
-    step_access(d, "peer reads with the old R_Key", IBV_WR_RDMA_READ, old.len, old.addr, old.rkey, IBV_WC_REM_ACCESS_ERR);
+    check(d, "the low byte of the R_Key has moved by one",
+          in->rkey == ((old.rkey & ~0xffu) | ((old.rkey + 1) & 0xff)));
+    step_access(d, "peer reads with the old R_Key", IBV_WR_RDMA_READ, old.len, old.addr, old.rkey,
+                IBV_WC_REM_ACCESS_ERR);
     memset(d->owner.buffer + MOVED_AT, 0x77, in->len);
-    step_access(d, "peer reads with the new R_Key", IBV_WR_RDMA_READ, in->len, in->addr, in->rkey, IBV_WC_SUCCESS);
-    check(d, "the peer has read the new place", memcmp(d->owner.buffer + MOVED_AT, d->peer.buffer, in->len) == 0);
+    step_access(d, "peer reads with the new R_Key", IBV_WR_RDMA_READ, in->len, in->addr, in->rkey,
+                IBV_WC_SUCCESS);
+    check(d, "the peer has read the new place",
+          memcmp(d->owner.buffer + MOVED_AT, d->peer.buffer, in->len) == 0);
 }
 
-// A refused bind changes nothing: the caller restores the R_Key, as the man page asks, and the old binding works on.
+// A refused bind changes nothing: the caller restores the R_Key, as the man page asks, and the old
+// binding works on.
 static void refused_bind(struct demo *d, const struct invitation *in)
 {
     const uint32_t saved = d->window->rkey;
-    step_bind(d, "owner binds for writing to a region it may not write", d->readonly, WINDOW_AT, WINDOW_LEN,
-              IBV_WC_MW_BIND_ERR);
+    step_bind(d, "owner binds for writing to a region it may not write", d->readonly, WINDOW_AT,
+              WINDOW_LEN, IBV_WC_MW_BIND_ERR);
     d->window->rkey = saved;
     reconnect(d);
-    step_access(d, "peer reads: the old binding still works", IBV_WR_RDMA_READ, in->len, in->addr, in->rkey,
-                IBV_WC_SUCCESS);
+    step_access(d, "peer reads: the old binding still works", IBV_WR_RDMA_READ, in->len, in->addr,
+                in->rkey, IBV_WC_SUCCESS);
 }
 
 static void unbind(struct demo *d, const struct invitation *in)
 {
     step_bind(d, "owner unbinds: a bind of length 0", d->owner.mr, MOVED_AT, 0, IBV_WC_SUCCESS);
-    step_access(d, "peer reads with the R_Key of before", IBV_WR_RDMA_READ, 1, in->addr, in->rkey, IBV_WC_REM_ACCESS_ERR);
-    step_access(d, "peer reads with the R_Key of now", IBV_WR_RDMA_READ, 1, in->addr, d->window->rkey,
+    step_access(d, "peer reads with the R_Key of before", IBV_WR_RDMA_READ, 1, in->addr, in->rkey,
                 IBV_WC_REM_ACCESS_ERR);
+    step_access(d, "peer reads with the R_Key of now", IBV_WR_RDMA_READ, 1, in->addr,
+                d->window->rkey, IBV_WC_REM_ACCESS_ERR);
 }
 
 int main(int argc, char **argv)
@@ -354,6 +380,7 @@ int main(int argc, char **argv)
     refused_bind(&d, &invitation);
     unbind(&d, &invitation);
     tear_down(&d);
-    printf("bind_mw: %s (%d steps, %d surprises)\n", d.surprises ? "FAIL" : "PASS", d.steps, d.surprises);
+    printf("bind_mw: %s (%d steps, %d surprises)\n", d.surprises ? "FAIL" : "PASS", d.steps,
+           d.surprises);
     return d.surprises ? 1 : 0;
 }

@@ -29,7 +29,8 @@ static int create(struct bdy_ctx *ctx, struct bdy_cq *cq, const struct bdy_u_cre
     return 0;
 }
 
-struct ibv_cq *bdy_create_cq(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel, int vector)
+struct ibv_cq *bdy_create_cq(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel,
+                             int vector)
 {
     struct bdy_ctx *ctx = bdy_ctx_of(context);
     struct bdy_u_create_cq_in in = {.cqe = (uint32_t)cqe, .vector = (uint32_t)vector};
@@ -71,7 +72,8 @@ int bdy_destroy_cq(struct ibv_cq *ibcq)
     return 0;
 }
 
-// The sequence moves with each event that the program has taken (C5): arming again before that asks for the same event.
+// The sequence moves with each event that the program has taken (C5): arming again before that asks
+// for the same event.
 int bdy_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
     struct bdy_ctx *ctx = bdy_ctx_of(ibcq->context);

@@ -35,16 +35,18 @@ static int settle(struct bdy_ctx *ctx, int status)
     return status < 0 ? -status : 0;
 }
 
-static int call(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out, size_t out_len,
-                struct bdy_u_ring *rings, unsigned nrings)
+static int call(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out,
+                size_t out_len, struct bdy_u_ring *rings, unsigned nrings)
 {
     int err = bdy_ctx_check(ctx);
     if (err != 0)
         return err;
-    return settle(ctx, ctx->t->ops->call(ctx->t, op, in, in_len, out, out_len, rings, nrings, NULL));
+    return settle(ctx,
+                  ctx->t->ops->call(ctx->t, op, in, in_len, out, out_len, rings, nrings, NULL));
 }
 
-int bdy_ctx_call(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out, size_t out_len)
+int bdy_ctx_call(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out,
+                 size_t out_len)
 {
     return call(ctx, op, in, in_len, out, out_len, NULL, 0);
 }
@@ -55,8 +57,8 @@ int bdy_ctx_call_handle(struct bdy_ctx *ctx, uint32_t op, uint32_t handle)
     return bdy_ctx_call(ctx, op, &in, sizeof(in), NULL, 0);
 }
 
-int bdy_ctx_call_rings(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out, size_t out_len,
-                       struct bdy_u_ring rings[2])
+int bdy_ctx_call_rings(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out,
+                       size_t out_len, struct bdy_u_ring rings[2])
 {
     return call(ctx, op, in, in_len, out, out_len, rings, 2);
 }
@@ -80,7 +82,8 @@ int bdy_ctx_relax(struct bdy_ctx *ctx)
 
 static uint32_t *new_alive_page(void)
 {
-    uint32_t *page = mmap(NULL, ALIVE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint32_t *page =
+        mmap(NULL, ALIVE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return NULL;
     madvise(page, ALIVE_BYTES, MADV_WIPEONFORK);

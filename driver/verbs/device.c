@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The provider's two front doors: the table that libibverbs registers, and the table of every context's operations.
+// The provider's two front doors: the table that libibverbs registers, and the table of every
+// context's operations.
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,8 @@ struct ibv_context *bdy_verbs_open(struct bdy_transport *transport)
         transport->ops->close(transport);
         return NULL;
     }
-    // Only the context holds this device: closing it drops the last reference, and uninit_device frees it.
+    // Only the context holds this device: closing it drops the last reference, and uninit_device
+    // frees it.
     device->ops = &bdy_device_ops;
     device->refcount = 0;
     device->ibv.node_type = IBV_NODE_CA;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: completion channels and asynchronous events.
 //
-// libibverbs reads both from descriptors, where a kernel would drop the events of an object that is destroyed and count those
-// that were delivered. Here the reader does it: an event is taken off its socket only under one lock, checked against the
-// objects that live, and counted. After each take, and after each destroy, dead events are removed from the head of the
-// socket, so that poll(2) never reports one.
+// libibverbs reads both from descriptors, where a kernel would drop the events of an object that is
+// destroyed and count those that were delivered. Here the reader does it: an event is taken off its
+// socket only under one lock, checked against the objects that live, and counted. After each take,
+// and after each destroy, dead events are removed from the head of the socket, so that poll(2)
+// never reports one.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,10 +106,12 @@ static size_t event_bytes(const struct bdy_stream *stream)
 
 static int is_qp_event(uint32_t type)
 {
-    return (type >= IBV_EVENT_QP_FATAL && type <= IBV_EVENT_PATH_MIG_ERR) || type == IBV_EVENT_QP_LAST_WQE_REACHED;
+    return (type >= IBV_EVENT_QP_FATAL && type <= IBV_EVENT_PATH_MIG_ERR) ||
+           type == IBV_EVENT_QP_LAST_WQE_REACHED;
 }
 
-// The counter that a delivered event of this object moves; NULL: the event names no object. *dead: its object is gone.
+// The counter that a delivered event of this object moves; NULL: the event names no object. *dead:
+// its object is gone.
 static uint32_t *counter_of(const struct bdy_stream *stream, const struct event *event, int *dead)
 {
     const struct bdy_ctx *ctx = stream->ctx;
@@ -133,7 +136,8 @@ static void drop_dead_heads(const struct bdy_stream *stream)
     struct event event = {0};
     int dead = 1;
     while (dead) {
-        if (recv(stream->fd, &event, event_bytes(stream), MSG_PEEK | MSG_DONTWAIT) != (ssize_t)event_bytes(stream))
+        if (recv(stream->fd, &event, event_bytes(stream), MSG_PEEK | MSG_DONTWAIT) !=
+            (ssize_t)event_bytes(stream))
             return;
         counter_of(stream, &event, &dead);
         if (dead)
@@ -161,7 +165,8 @@ void bdy_events_del_cq(struct bdy_ctx *ctx, struct bdy_cq *cq)
     pthread_mutex_unlock(&lock);
 
     pthread_mutex_lock(&ibcq->mutex);
-    while ((int32_t)(comp - ibcq->comp_events_completed) > 0 || (int32_t)(async - ibcq->async_events_completed) > 0)
+    while ((int32_t)(comp - ibcq->comp_events_completed) > 0 ||
+           (int32_t)(async - ibcq->async_events_completed) > 0)
         pthread_cond_wait(&ibcq->cond, &ibcq->mutex);
     pthread_mutex_unlock(&ibcq->mutex);
 }
@@ -289,7 +294,8 @@ void bdy_verbs_forget_fd(int fd)
     pthread_mutex_unlock(&lock);
     if (channel == NULL)
         return;
-    // A forked child that closes its copy must not take the parent's channel away: the call says EPERM there.
+    // A forked child that closes its copy must not take the parent's channel away: the call says
+    // EPERM there.
     bdy_ctx_call_handle(channel->ctx, BDY_U_DESTROY_CHANNEL, channel->handle);
     free(channel);
 }
@@ -315,7 +321,8 @@ int bdy_verbs_create_channel(int cmd_fd)
         return err;
     }
     *channel = (struct bdy_stream){.ctx = ctx, .handle = out.handle, .fd = fd};
-    // Without the redirected close(2), a number that is used again is the first that is heard of the old channel's end.
+    // Without the redirected close(2), a number that is used again is the first that is heard of
+    // the old channel's end.
     bdy_verbs_forget_fd(fd);
     pthread_mutex_lock(&lock);
     channel->next = ctx->channels;

@@ -19,7 +19,8 @@ struct ibv_mr *bdy_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t
     struct bdy_mr *mr = calloc(1, sizeof(*mr));
     if (mr == NULL)
         return NULL;
-    int err = bdy_ctx_call(bdy_ctx_of(pd->context), BDY_U_REG_MR, &in, sizeof(in), &out, sizeof(out));
+    int err =
+        bdy_ctx_call(bdy_ctx_of(pd->context), BDY_U_REG_MR, &in, sizeof(in), &out, sizeof(out));
     if (err != 0) {
         free(mr);
         errno = err;

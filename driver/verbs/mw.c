@@ -6,8 +6,9 @@
 
 #include "objects.h"
 
-#define WINDOW_RIGHTS \
-    (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED)
+#define WINDOW_RIGHTS                                                                              \
+    (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |                 \
+     IBV_ACCESS_ZERO_BASED)
 
 struct ibv_mw *bdy_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
@@ -20,7 +21,8 @@ struct ibv_mw *bdy_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
     struct bdy_mw *mw = calloc(1, sizeof(*mw));
     if (mw == NULL)
         return NULL;
-    int err = bdy_ctx_call(bdy_ctx_of(pd->context), BDY_U_ALLOC_MW, &in, sizeof(in), &out, sizeof(out));
+    int err =
+        bdy_ctx_call(bdy_ctx_of(pd->context), BDY_U_ALLOC_MW, &in, sizeof(in), &out, sizeof(out));
     if (err != 0) {
         free(mw);
         errno = err;
@@ -51,7 +53,8 @@ int bdy_dealloc_mw(struct ibv_mw *ibmw)
     return 0;
 }
 
-int bdy_bind_check(struct bdy_ctx *ctx, const struct ibv_mw *mw, const struct ibv_mw_bind_info *info, unsigned send_flags)
+int bdy_bind_check(struct bdy_ctx *ctx, const struct ibv_mw *mw,
+                   const struct ibv_mw_bind_info *info, unsigned send_flags)
 {
     if (mw->context != &ctx->vctx.context)
         return EINVAL;
@@ -61,7 +64,8 @@ int bdy_bind_check(struct bdy_ctx *ctx, const struct ibv_mw *mw, const struct ib
         return EINVAL;
     if (info->mr != NULL && bdy_mr_of(info->mr)->prov.access & IBV_ACCESS_ZERO_BASED) // P6
         return EINVAL;
-    if (mw->type == IBV_MW_TYPE_1 && info->mw_access_flags & IBV_ACCESS_ZERO_BASED && ctx->strict_ibta) // P7
+    if (mw->type == IBV_MW_TYPE_1 && info->mw_access_flags & IBV_ACCESS_ZERO_BASED &&
+        ctx->strict_ibta) // P7
         return EINVAL;
     return 0;
 }
@@ -107,7 +111,8 @@ void bdy_mw_show_key(struct bdy_mw *mw, uint32_t rkey)
     pthread_mutex_unlock(&mw->lock);
 }
 
-void bdy_mw_completed(struct bdy_ctx *ctx, const struct bdy_wr *wr, int failed, uint32_t present_key)
+void bdy_mw_completed(struct bdy_ctx *ctx, const struct bdy_wr *wr, int failed,
+                      uint32_t present_key)
 {
     struct bdy_mw *mw = bdy_table_lock_mw(ctx, wr->window);
     if (mw == NULL)
@@ -119,7 +124,8 @@ void bdy_mw_completed(struct bdy_ctx *ctx, const struct bdy_wr *wr, int failed, 
     } else if (failed && wr->bind >= mw->resolved) {
         mw->unsure = 1;
     } else if (!failed && mw->last_failed) {
-        // Through another queue pair, beside a later bind that failed: which was executed last cannot be told from here.
+        // Through another queue pair, beside a later bind that failed: which was executed last
+        // cannot be told from here.
         mw->unsure = 1;
     }
     pthread_mutex_unlock(&mw->lock);

@@ -2,8 +2,8 @@
 /**
  * @file objects.h  The provider's objects and what its files share.
  *
- * Locks, in the order in which they may be taken: a queue pair's sq, then its rq, then a CQ, then a context's tables, then a
- * window. The event lock (events.c) is taken alone.
+ * Locks, in the order in which they may be taken: a queue pair's sq, then its rq, then a CQ, then a
+ * context's tables, then a window. The event lock (events.c) is taken alone.
  */
 #ifndef BDY_OBJECTS_H
 #define BDY_OBJECTS_H
@@ -15,7 +15,8 @@
 #include "provider_abi.h"
 
 #define BDY_BUCKETS 256u
-/** ibv_wc.vendor_err of a bind or invalidate that took effect although its status says otherwise (H12). */
+/** ibv_wc.vendor_err of a bind or invalidate that took effect although its status says otherwise
+ * (H12). */
 #define BDY_VENDOR_EXECUTED 0x80000000u
 /** Doorbells in a UAR page (db_wq, db_wq, db_cq). */
 enum { BDY_UAR_SQ = 0x000, BDY_UAR_RQ = 0x008, BDY_UAR_CQ = 0x010 };
@@ -62,11 +63,12 @@ struct bdy_mw {
     struct bdy_mw *next; /**< in its bucket */
     uint32_t index;      /**< upper 24 bits of every key it has */
     pthread_mutex_t lock;
-    uint32_t key;   /**< R_Key after every bind posted so far; never read from ibv.rkey (decision 5) */
-    uint32_t binds; /**< binds posted so far */
+    uint32_t
+        key; /**< R_Key after every bind posted so far; never read from ibv.rkey (decision 5) */
+    uint32_t binds;    /**< binds posted so far */
     uint32_t resolved; /**< what the first so many of them did is known */
-    int last_failed; /**< the latest bind posted has completed in error */
-    int unsure;      /**< ask the HCA before the next bind (H12) */
+    int last_failed;   /**< the latest bind posted has completed in error */
+    int unsure;        /**< ask the HCA before the next bind (H12) */
 };
 
 struct bdy_cq {
@@ -93,7 +95,8 @@ struct bdy_wr {
     uint8_t op; /**< enum bdy_wqe_op */
 };
 
-/** A send queue (unit: 64-byte slots) or receive queue (unit: WQEs). Counters run freely; the ring uses their low bits. */
+/** A send queue (unit: 64-byte slots) or receive queue (unit: WQEs). Counters run freely; the ring
+ * uses their low bits. */
 struct bdy_wq {
     pthread_mutex_t lock;
     struct bdy_u_ring ring;
@@ -103,7 +106,7 @@ struct bdy_wq {
     uint32_t max_wr, max_sge;
     _Atomic uint32_t tail; /**< next free unit; written under `lock` */
     _Atomic uint32_t head; /**< oldest unit not retired; written under the CQ's lock */
-    uint32_t rung; /**< tail as the HCA knows it */
+    uint32_t rung;         /**< tail as the HCA knows it */
     uint32_t posted;
     _Atomic uint32_t retired;
 };
@@ -115,7 +118,7 @@ struct bdy_qp {
     struct bdy_wq sq, rq;
     uint32_t max_inline;
     int sig_all;
-    int state; /**< enum ibv_qp_state as last set by the program; both queue locks */
+    int state;               /**< enum ibv_qp_state as last set by the program; both queue locks */
     uint32_t async_reported; /**< under the event lock */
 };
 
@@ -152,11 +155,12 @@ void bdy_free_context(struct ibv_context *context);
 /** 0, EPERM in a forked child (H21), EIO when the HCA is gone (H24). */
 int bdy_ctx_check(struct bdy_ctx *ctx);
 /** A call without rings or descriptors: 0 or a positive errno. */
-int bdy_ctx_call(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out, size_t out_len);
+int bdy_ctx_call(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out,
+                 size_t out_len);
 int bdy_ctx_call_handle(struct bdy_ctx *ctx, uint32_t op, uint32_t handle);
 /** A call that comes back with rings. */
-int bdy_ctx_call_rings(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out, size_t out_len,
-                       struct bdy_u_ring rings[2]);
+int bdy_ctx_call_rings(struct bdy_ctx *ctx, uint32_t op, const void *in, size_t in_len, void *out,
+                       size_t out_len, struct bdy_u_ring rings[2]);
 void bdy_ctx_unmap(struct bdy_ctx *ctx, struct bdy_u_ring *ring);
 /** 0 or a positive errno; a transport that is gone marks the context dead. */
 int bdy_ctx_doorbell(struct bdy_ctx *ctx, uint32_t offset, uint64_t value);
@@ -188,20 +192,24 @@ struct ibv_mw *bdy_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int bdy_dealloc_mw(struct ibv_mw *mw);
 int bdy_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 /** Rules that a bind of any type must pass at post: 0 or a positive errno (P6-P8, P12). */
-int bdy_bind_check(struct bdy_ctx *ctx, const struct ibv_mw *mw, const struct ibv_mw_bind_info *info, unsigned send_flags);
+int bdy_bind_check(struct bdy_ctx *ctx, const struct ibv_mw *mw,
+                   const struct ibv_mw_bind_info *info, unsigned send_flags);
 /** Lock the window and make sure of its present key. On success the lock is held. */
 int bdy_mw_begin_bind(struct bdy_ctx *ctx, struct bdy_mw *mw);
 /** Move to the new key, count the bind, unlock; returns the bind's number. */
 uint32_t bdy_mw_end_bind(struct bdy_mw *mw, uint32_t new_key);
 /** What the program shall see in mw->rkey. */
 void bdy_mw_show_key(struct bdy_mw *mw, uint32_t rkey);
-/** A bind has completed: number among the window's binds, whether in error, and the key the CQE tells (H12). */
-void bdy_mw_completed(struct bdy_ctx *ctx, const struct bdy_wr *wr, int failed, uint32_t present_key);
+/** A bind has completed: number among the window's binds, whether in error, and the key the CQE
+ * tells (H12). */
+void bdy_mw_completed(struct bdy_ctx *ctx, const struct bdy_wr *wr, int failed,
+                      uint32_t present_key);
 /** A bind's completion is lost (H12). */
 void bdy_mw_lost(struct bdy_ctx *ctx, const struct bdy_wr *wr);
 
 /* cq.c */
-struct ibv_cq *bdy_create_cq(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel, int vector);
+struct ibv_cq *bdy_create_cq(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel,
+                             int vector);
 int bdy_destroy_cq(struct ibv_cq *cq);
 int bdy_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 void bdy_cq_event(struct ibv_cq *cq);
@@ -226,14 +234,16 @@ uint64_t *bdy_wq_unit(const struct bdy_wq *wq, uint32_t unit);
 void bdy_wq_push(struct bdy_wq *wq, const struct bdy_wr *wr);
 /** Record of the outstanding WQE that starts at this unit. */
 const struct bdy_wr *bdy_wq_wr(const struct bdy_wq *wq, uint32_t unit);
-/** The WQE at a 16-bit index has completed, and with it all before. 0 when no such WQE is outstanding, else 1 and its record. */
+/** The WQE at a 16-bit index has completed, and with it all before. 0 when no such WQE is
+ * outstanding, else 1 and its record. */
 int bdy_wq_retire(struct bdy_wq *wq, uint16_t index, struct bdy_wr *out);
 
 /* qp.c */
 struct ibv_qp *bdy_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *bdy_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 int bdy_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-int bdy_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
+int bdy_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+                 struct ibv_qp_init_attr *init);
 int bdy_destroy_qp(struct ibv_qp *qp);
 
 /* send.c, recv.c */
@@ -256,7 +266,8 @@ void bdy_events_add_ctx(struct bdy_ctx *ctx, int async_fd);
 void bdy_events_del_ctx(struct bdy_ctx *ctx);
 void bdy_events_add_cq(struct bdy_ctx *ctx, struct bdy_cq *cq);
 void bdy_events_add_qp(struct bdy_ctx *ctx, struct bdy_qp *qp);
-/** No event of the object reaches the program from here on; waits until those it has are acknowledged. */
+/** No event of the object reaches the program from here on; waits until those it has are
+ * acknowledged. */
 void bdy_events_del_cq(struct bdy_ctx *ctx, struct bdy_cq *cq);
 void bdy_events_del_qp(struct bdy_ctx *ctx, struct bdy_qp *qp);
 /** Handle of the completion channel with this descriptor, 0: none. */

@@ -60,7 +60,8 @@ static uint32_t vendor_err(const uint64_t *cqe)
 
 static void fill_recv(const uint64_t *cqe, struct ibv_wc *wc)
 {
-    wc->opcode = bdy_cqe_get_op(cqe) == BDY_CQE_OP_RECV_WRITE_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+    wc->opcode =
+        bdy_cqe_get_op(cqe) == BDY_CQE_OP_RECV_WRITE_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
     wc->imm_data = (uint32_t)bdy_cqe_get_imm(cqe);
     wc->wc_flags = (bdy_cqe_get_with_imm(cqe) ? (unsigned)IBV_WC_WITH_IMM : 0) |
                    (bdy_cqe_get_with_inv(cqe) ? (unsigned)IBV_WC_WITH_INV : 0) |
@@ -80,7 +81,8 @@ static int fill(struct bdy_ctx *ctx, const uint64_t *cqe, struct ibv_wc *wc)
     struct bdy_wr wr;
     const int recv = bdy_cqe_get_recv(cqe) != 0;
     struct bdy_qp *qp = bdy_table_find_qp(ctx, (uint32_t)bdy_cqe_get_qpn(cqe));
-    if (qp == NULL || !bdy_wq_retire(recv ? &qp->rq : &qp->sq, (uint16_t)bdy_cqe_get_wqe_index(cqe), &wr))
+    if (qp == NULL ||
+        !bdy_wq_retire(recv ? &qp->rq : &qp->sq, (uint16_t)bdy_cqe_get_wqe_index(cqe), &wr))
         return 0;
     *wc = (struct ibv_wc){
         .wr_id = wr.wr_id,

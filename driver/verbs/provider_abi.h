@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * @file provider_abi.h  The binary interface between libibverbs and a provider, suffix rdmav34 (rdma-core 36 to 56).
+ * @file provider_abi.h  The binary interface between libibverbs and a provider, suffix rdmav34
+ * (rdma-core 36 to 56).
  *
- * libibverbs-dev ships no header for providers, so the interface is declared here from measured facts: sizes and offsets on
- * x86-64, checked below at compile time. Only what Bindery uses has a type; the rest keeps its place.
+ * libibverbs-dev ships no header for providers, so the interface is declared here from measured
+ * facts: sizes and offsets on x86-64, checked below at compile time. Only what Bindery uses has a
+ * type; the rest keeps its place.
  */
 #ifndef BDY_PROVIDER_ABI_H
 #define BDY_PROVIDER_ABI_H
@@ -36,7 +38,8 @@ struct prov_device_ops {
     const struct prov_match *match_table;
     const struct prov_device_ops **static_providers;
     bool (*match_device)(struct prov_sysfs_dev *sysfs);
-    struct verbs_context *(*alloc_context)(struct ibv_device *device, int cmd_fd, void *private_data);
+    struct verbs_context *(*alloc_context)(struct ibv_device *device, int cmd_fd,
+                                           void *private_data);
     struct verbs_context *(*import_context)(struct ibv_device *device, int cmd_fd);
     struct prov_device *(*alloc_device)(struct prov_sysfs_dev *sysfs);
     void (*uninit_device)(struct prov_device *device);
@@ -89,7 +92,8 @@ struct prov_context_ops {
     prov_default close_xrcd;
     void (*cq_event)(struct ibv_cq *cq);
     prov_default create_ah, create_counters;
-    struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel, int vector);
+    struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
+                                struct ibv_comp_channel *channel, int vector);
     prov_default create_cq_ex, create_flow, create_flow_action_esp;
     struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
     struct ibv_qp *(*create_qp_ex)(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
@@ -104,27 +108,32 @@ struct prov_context_ops {
     int (*destroy_qp)(struct ibv_qp *qp);
     prov_default destroy_rwq_ind_table, destroy_srq, destroy_wq, detach_mcast;
     void (*free_context)(struct ibv_context *context);
-    prov_default free_dm, get_srq_num, import_dm, import_mr, import_pd, modify_cq, modify_flow_action_esp;
+    prov_default free_dm, get_srq_num, import_dm, import_mr, import_pd, modify_cq,
+        modify_flow_action_esp;
     int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
     prov_default modify_qp_rate_limit, modify_srq, modify_wq, open_qp, open_xrcd;
     int (*poll_cq)(struct ibv_cq *cq, int entries, struct ibv_wc *wc);
     int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
     int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
     prov_default post_srq_ops, post_srq_recv;
-    int (*query_device_ex)(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+    int (*query_device_ex)(struct ibv_context *context,
+                           const struct ibv_query_device_ex_input *input,
                            struct ibv_device_attr_ex *attr, size_t attr_size);
     prov_default query_ece;
     int (*query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr);
-    int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
+    int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+                    struct ibv_qp_init_attr *init);
     prov_default query_qp_data_in_order;
     int (*query_rt_values)(struct ibv_context *context, struct ibv_values_ex *values);
     prov_default query_srq, read_counters, reg_dm_mr, reg_dmabuf_mr;
-    struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access);
+    struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+                             int access);
     int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
     prov_default rereg_mr, resize_cq, set_ece, unimport_dm, unimport_mr, unimport_pd;
 };
 
-#define PROV_AT(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
+#define PROV_AT(type, field, offset)                                                               \
+    _Static_assert(offsetof(type, field) == (offset), #type "." #field)
 #define PROV_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
 PROV_SIZE(struct prov_match, 24);
 PROV_AT(struct prov_match, modalias, 8);
@@ -181,8 +190,8 @@ PROV_SLOT(unimport_pd, 75);
 
 /* Entry points of libibverbs, all of symbol version IBVERBS_PRIVATE_34. */
 void verbs_register_driver_34(const struct prov_device_ops *ops);
-void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t bytes, struct verbs_context *offset,
-                                    uint32_t driver_id);
+void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t bytes,
+                                    struct verbs_context *offset, uint32_t driver_id);
 void verbs_set_ops(struct verbs_context *context, const struct prov_context_ops *ops);
 void verbs_uninit_context(struct verbs_context *context);
 struct ibv_context *verbs_open_device(struct ibv_device *device, void *private_data);

@@ -9,11 +9,12 @@
 #include "objects.h"
 
 // What struct bdy_u_qp_attr can carry; the HCA decides which of them a transition takes (N5).
-#define MODIFIABLE                                                                                        \
-    (IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | \
-     IBV_QP_PORT | IBV_QP_QKEY | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |          \
-     IBV_QP_RNR_RETRY | IBV_QP_RQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | IBV_QP_SQ_PSN |    \
-     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_DEST_QPN)
+#define MODIFIABLE                                                                                 \
+    (IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY | IBV_QP_ACCESS_FLAGS |          \
+     IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY | IBV_QP_AV | IBV_QP_PATH_MTU |                 \
+     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_RQ_PSN |                        \
+     IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | IBV_QP_SQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |  \
+     IBV_QP_DEST_QPN)
 
 static int creatable(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
 {
@@ -26,7 +27,8 @@ static int creatable(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
     return 0;
 }
 
-static int set_up_queues(struct bdy_qp *qp, const struct bdy_u_create_qp_out *out, const struct bdy_u_ring rings[2])
+static int set_up_queues(struct bdy_qp *qp, const struct bdy_u_create_qp_out *out,
+                         const struct bdy_u_ring rings[2])
 {
     qp->sq.ring = rings[0];
     qp->rq.ring = rings[1];
@@ -124,12 +126,14 @@ struct ibv_qp *bdy_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
     return ibqp;
 }
 
-// struct ibv_qp_init_attr_ex begins with a struct ibv_qp_init_attr; none of its extensions is offered.
+// struct ibv_qp_init_attr_ex begins with a struct ibv_qp_init_attr; none of its extensions is
+// offered.
 struct ibv_qp *bdy_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
     const uint32_t plain = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
     int err = 0;
-    if (attr->comp_mask & ~plain || (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags != 0))
+    if (attr->comp_mask & ~plain ||
+        (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags != 0))
         err = EOPNOTSUPP;
     else if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || attr->pd->context != context)
         err = EINVAL;
@@ -191,10 +195,10 @@ static void get_address(const struct bdy_u_qp_attr *in, struct ibv_ah_attr *ah)
 static struct bdy_u_qp_attr flatten(uint32_t handle, const struct ibv_qp_attr *a, int mask)
 {
     struct bdy_u_qp_attr out = {.handle = handle, .mask = (uint32_t)mask};
-#define TAKE(bit, to, from)  \
-    do {                     \
-        if (mask & (bit))    \
-            out.to = a->from; \
+#define TAKE(bit, to, from)                                                                        \
+    do {                                                                                           \
+        if (mask & (bit))                                                                          \
+            out.to = a->from;                                                                      \
     } while (0)
     TAKE(IBV_QP_STATE, qp_state, qp_state);
     TAKE(IBV_QP_CUR_STATE, cur_qp_state, cur_qp_state);
@@ -248,13 +252,15 @@ int bdy_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
     return err;
 }
 
-int bdy_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
+int bdy_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
+                 struct ibv_qp_init_attr *init)
 {
     const struct bdy_u_handle in = {.handle = ibqp->handle};
     struct bdy_qp *qp = bdy_qp_of(ibqp);
     struct bdy_u_qp_attr a;
     (void)mask; // ibv_query_qp(3): more than was asked may be given
-    int err = bdy_ctx_call(bdy_ctx_of(ibqp->context), BDY_U_QUERY_QP, &in, sizeof(in), &a, sizeof(a));
+    int err =
+        bdy_ctx_call(bdy_ctx_of(ibqp->context), BDY_U_QUERY_QP, &in, sizeof(in), &a, sizeof(a));
     if (err != 0)
         return err;
     *attr = (struct ibv_qp_attr){

@@ -97,7 +97,8 @@ int bdy_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_at
     return 0;
 }
 
-// The raw clock is the HCA's cycle counter, in units of hca_core_clock, in tv_nsec. comp_mask comes back with what was answered.
+// The raw clock is the HCA's cycle counter, in units of hca_core_clock, in tv_nsec. comp_mask comes
+// back with what was answered.
 int bdy_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
     struct bdy_u_clock clock;

@@ -8,7 +8,8 @@
 #include "objects.h"
 
 #define FLAGS_ANY (IBV_SEND_FENCE | IBV_SEND_SIGNALED)
-// SOLICITED means something only with SEND and immediate data; elsewhere it is accepted and left out.
+// SOLICITED means something only with SEND and immediate data; elsewhere it is accepted and left
+// out.
 #define FLAGS_READ (FLAGS_ANY | IBV_SEND_SOLICITED)
 #define FLAGS_DATA (FLAGS_READ | IBV_SEND_INLINE)
 
@@ -80,7 +81,8 @@ static void push(struct bdy_qp *qp, uint64_t wr_id, uint8_t op, uint32_t slots)
     bdy_wq_push(&qp->sq, &wr);
 }
 
-// Where the payload area's byte `at` of the WQE at the tail lies: SGEs and inline data run on from slot to slot.
+// Where the payload area's byte `at` of the WQE at the tail lies: SGEs and inline data run on from
+// slot to slot.
 static unsigned char *payload(const struct bdy_wq *sq, uint32_t at)
 {
     at += BDY_SQ_SGE_OFFSET;
@@ -170,7 +172,8 @@ static int post_invalidate(struct bdy_qp *qp, const struct ibv_send_wr *wr)
 
 static uint32_t next_key(const struct bdy_mw *mw, uint32_t consumer_key)
 {
-    // Type 1: the low byte moves by one (K3, K7). Type 2: the consumer's low byte; the index is the window's (K4, K6).
+    // Type 1: the low byte moves by one (K3, K7). Type 2: the consumer's low byte; the index is the
+    // window's (K4, K6).
     const uint32_t low = mw->ibv.type == IBV_MW_TYPE_1 ? mw->key + 1 : consumer_key;
     return mw->index << 8 | (low & 0xff);
 }
@@ -194,7 +197,10 @@ static int put_bind(struct bdy_qp *qp, const struct bdy_bind *b, uint32_t *old_r
     bdy_wqe_set_rights(w, b->info->mw_access_flags & ~(unsigned)IBV_ACCESS_LOCAL_WRITE);
     bdy_wqe_set_new_key(w, op == BDY_WQE_OP_BIND2 ? new_key & 0xff : 0);
     bdy_wqe_set_w4(w, b->info->length);
-    const struct bdy_wr wr = {.wr_id = b->wr_id, .slots = 1, .op = op, .window = mw->index,
+    const struct bdy_wr wr = {.wr_id = b->wr_id,
+                              .slots = 1,
+                              .op = op,
+                              .window = mw->index,
                               .bind = bdy_mw_end_bind(mw, new_key)};
     bdy_wq_push(&qp->sq, &wr);
     return 0;

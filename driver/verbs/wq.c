@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Send and receive queues: space, indices, and what each work request was.
 //
-// `tail` is written by who posts (under the queue's lock), `head` and `retired` by who polls (under the CQ's lock). Each is
-// stored with release and loaded with acquire, so that a record is complete when it is looked up and free when it is reused.
+// `tail` is written by who posts (under the queue's lock), `head` and `retired` by who polls (under
+// the CQ's lock). Each is stored with release and loaded with acquire, so that a record is complete
+// when it is looked up and free when it is reused.
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +54,8 @@ void bdy_wq_reset(struct bdy_wq *wq)
 
 int bdy_wq_has_room(const struct bdy_wq *wq, uint32_t units)
 {
-    return wq->posted - get(&wq->retired) < wq->max_wr && wq->tail - get(&wq->head) + units <= wq->units;
+    return wq->posted - get(&wq->retired) < wq->max_wr &&
+           wq->tail - get(&wq->head) + units <= wq->units;
 }
 
 uint64_t *bdy_wq_unit(const struct bdy_wq *wq, uint32_t unit)

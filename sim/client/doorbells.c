@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A single-producer ring in shared memory. `tail` is stored with release after its entry; the launcher sets `asleep` before it
-// looks at the tail a last time, so after moving the tail (and a full fence) either we see `asleep` or it sees the doorbell.
+// A single-producer ring in shared memory. `tail` is stored with release after its entry; the
+// launcher sets `asleep` before it looks at the tail a last time, so after moving the tail (and a
+// full fence) either we see `asleep` or it sees the doorbell.
 
 #include "doorbells.h"
 
@@ -41,7 +42,8 @@ static int64_t now_ms(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// A launcher that was killed says nothing: its socket does. A look every few milliseconds is enough (H24).
+// A launcher that was killed says nothing: its socket does. A look every few milliseconds is enough
+// (H24).
 static int gone(struct bdy_doorbells *d)
 {
     if (atomic_load_explicit(&d->gone, memory_order_relaxed))
@@ -114,10 +116,12 @@ uint32_t bdy_doorbells_tail(struct bdy_doorbells *d)
 
 int bdy_doorbells_relax(struct bdy_doorbells *d)
 {
-    // Progress made after the caller looked must not be slept on: compare with what was there before it looked.
+    // Progress made after the caller looked must not be slept on: compare with what was there
+    // before it looked.
     const uint32_t seen = atomic_load_explicit(&d->seen, memory_order_relaxed);
     if (__atomic_load_n(&d->q->progress, __ATOMIC_ACQUIRE) == seen)
         wait_for_progress(d, seen);
-    atomic_store_explicit(&d->seen, __atomic_load_n(&d->q->progress, __ATOMIC_ACQUIRE), memory_order_relaxed);
+    atomic_store_explicit(&d->seen, __atomic_load_n(&d->q->progress, __ATOMIC_ACQUIRE),
+                          memory_order_relaxed);
     return gone(d) ? -EIO : 0;
 }

@@ -10,11 +10,11 @@
 
 struct bdy_doorbells {
     pthread_mutex_t lock;
-    struct bdy_dbq *q;   /**< shared with the launcher, which is trusted with nothing but progress */
-    int wake_fd;         /**< eventfd that the launcher sleeps on */
-    int sock;            /**< hang-up of the launcher shows here */
-    uint32_t tail;       /**< ours; the shared copy is written only */
-    _Atomic uint32_t seen; /**< progress before the last look at the completion queues */
+    struct bdy_dbq *q; /**< shared with the launcher, which is trusted with nothing but progress */
+    int wake_fd;       /**< eventfd that the launcher sleeps on */
+    int sock;          /**< hang-up of the launcher shows here */
+    uint32_t tail;     /**< ours; the shared copy is written only */
+    _Atomic uint32_t seen;  /**< progress before the last look at the completion queues */
     _Atomic int64_t looked; /**< when the socket was looked at last, in ms */
     atomic_int gone;
 };
@@ -29,7 +29,8 @@ int bdy_doorbells_ring(struct bdy_doorbells *d, uint32_t offset, uint64_t value)
 /** Doorbells rung so far: what a command's reply comes after (H23). */
 uint32_t bdy_doorbells_tail(struct bdy_doorbells *d);
 
-/** Wait for progress since the last call, at most a millisecond (H26). 0, -EIO: the launcher has gone. */
+/** Wait for progress since the last call, at most a millisecond (H26). 0, -EIO: the launcher has
+ * gone. */
 int bdy_doorbells_relax(struct bdy_doorbells *d);
 
 #endif

@@ -7,6 +7,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+_Static_assert(CMSG_SPACE(BDY_FRAME_FDS * sizeof(int)) == CMSG_LEN(BDY_FRAME_FDS * sizeof(int)),
+               "no room for one more");
+
 static ssize_t retry_send(int sock, const struct msghdr *msg)
 {
     ssize_t n;
@@ -27,7 +30,8 @@ static ssize_t retry_recv(int sock, struct msghdr *msg)
 
 int bdy_frame_send(int sock, const struct bdy_s_req *req, const void *in)
 {
-    struct iovec parts[2] = {{(void *)(uintptr_t)req, sizeof(*req)}, {(void *)(uintptr_t)in, req->in_len}};
+    struct iovec parts[2] = {{(void *)(uintptr_t)req, sizeof(*req)},
+                             {(void *)(uintptr_t)in, req->in_len}};
     const struct msghdr msg = {.msg_iov = parts, .msg_iovlen = 2};
     return retry_send(sock, &msg) < 0 ? -EIO : 0;
 }
@@ -50,9 +54,11 @@ void bdy_frame_close_fds(struct bdy_reply *reply)
     reply->nfds = 0;
 }
 
-static int well_formed(const struct bdy_s_rep *rep, size_t bytes, uint32_t seq, size_t out_len, unsigned nfds)
+static int well_formed(const struct bdy_s_rep *rep, size_t bytes, uint32_t seq, size_t out_len,
+                       unsigned nfds)
 {
-    if (bytes < sizeof(*rep) || rep->seq != seq || rep->nfds != nfds || bytes != sizeof(*rep) + rep->out_len)
+    if (bytes < sizeof(*rep) || rep->seq != seq || rep->nfds != nfds ||
+        bytes != sizeof(*rep) + rep->out_len)
         return 0;
     return rep->status != 0 ? rep->status > -4096 && rep->status < 0 : rep->out_len == out_len;
 }
@@ -66,14 +72,17 @@ int bdy_frame_recv(int sock, uint32_t seq, void *out, size_t out_len, struct bdy
     struct bdy_s_rep rep;
     unsigned char body[BDY_S_MAX];
     struct iovec parts[2] = {{&rep, sizeof(rep)}, {body, sizeof(body)}};
-    struct msghdr msg = {
-        .msg_iov = parts, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof(control)};
+    struct msghdr msg = {.msg_iov = parts,
+                         .msg_iovlen = 2,
+                         .msg_control = &control,
+                         .msg_controllen = sizeof(control)};
     memset(reply, 0, sizeof(*reply));
     const ssize_t n = retry_recv(sock, &msg);
     if (n <= 0)
         return -EIO;
     take_fds(&msg, reply);
-    if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || !well_formed(&rep, (size_t)n, seq, out_len, reply->nfds)) {
+    if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ||
+        !well_formed(&rep, (size_t)n, seq, out_len, reply->nfds)) {
         bdy_frame_close_fds(reply);
         return -EPROTO;
     }

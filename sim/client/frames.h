@@ -5,8 +5,9 @@
 
 #include "bindery/uctx.h"
 
-/** Most descriptors a reply carries. */
-#define BDY_FRAME_FDS 3u
+/** Room for descriptors in a reply, which carries three at most. Even: the kernel fills control
+ * space that is rounded up to 8. */
+#define BDY_FRAME_FDS 4u
 
 struct bdy_reply {
     int32_t status;
@@ -19,8 +20,8 @@ struct bdy_reply {
 int bdy_frame_send(int sock, const struct bdy_s_req *req, const void *in);
 
 /**
- * Receive the reply to request `seq`. 0, -EIO (the other side has gone), -EPROTO. When 0 and the status is 0, `out` is filled
- * and exactly `out_len` long.
+ * Receive the reply to request `seq`. 0, -EIO (the other side has gone), -EPROTO. When 0 and the
+ * status is 0, `out` is filled and exactly `out_len` long.
  */
 int bdy_frame_recv(int sock, uint32_t seq, void *out, size_t out_len, struct bdy_reply *reply);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64 ELF: a call of an imported function goes through a slot that a JUMP_SLOT or GLOB_DAT relocation names.
+// x86-64 ELF: a call of an imported function goes through a slot that a JUMP_SLOT or GLOB_DAT
+// relocation names.
 
 #define _GNU_SOURCE
 #include "got.h"
@@ -15,9 +16,9 @@
 struct object {
     uintptr_t base;
     uintptr_t relro_start, relro_end; /**< whole pages that the loader has made read-only */
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
-    const ElfW(Rela) *tables[2]; /**< DT_JMPREL, DT_RELA */
+    const ElfW(Rela) * tables[2]; /**< DT_JMPREL, DT_RELA */
     size_t bytes[2];
 };
 
@@ -33,7 +34,7 @@ static uintptr_t page_of(uintptr_t address)
     return address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
-static void read_dynamic(struct object *object, const ElfW(Dyn) *dynamic)
+static void read_dynamic(struct object *object, const ElfW(Dyn) * dynamic)
 {
     for (; dynamic->d_tag != DT_NULL; dynamic++) {
         const uintptr_t pointer = dynamic->d_un.d_ptr; // glibc has relocated these
@@ -90,7 +91,7 @@ static int write_slot(const struct object *object, uintptr_t slot, bdy_got_fn va
     return 0;
 }
 
-static int patch_one(const struct object *object, const ElfW(Rela) *rela, struct request *request)
+static int patch_one(const struct object *object, const ElfW(Rela) * rela, struct request *request)
 {
     const unsigned type = ELF64_R_TYPE(rela->r_info);
     if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// libibverbs talks to the kernel by system calls of its own: it opens /dev/infiniband/uverbsN, asks netlink for devices, makes
-// completion channels by write(2) and reads events by read(2). There is no such kernel here. These replacements answer
-// exactly those calls and hand every other one through.
+// libibverbs talks to the kernel by system calls of its own: it opens /dev/infiniband/uverbsN, asks
+// netlink for devices, makes completion channels by write(2) and reads events by read(2). There is
+// no such kernel here. These replacements answer exactly those calls and hand every other one
+// through.
 
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -103,7 +104,10 @@ static int close_hook(int fd)
     return close(fd);
 }
 
-#define REPLACE(symbol, fn) {symbol, (bdy_got_fn)(uintptr_t)(fn), NULL}
+#define REPLACE(symbol, fn)                                                                        \
+    {                                                                                              \
+        symbol, (bdy_got_fn)(uintptr_t)(fn), NULL                                                  \
+    }
 static struct bdy_got_hook hooks[] = {
     [HOOK_NL_CONNECT] = REPLACE("nl_connect", nl_connect_hook),
     REPLACE("open", open_hook),
@@ -114,7 +118,8 @@ static struct bdy_got_hook hooks[] = {
     REPLACE("close", close_hook),
 };
 
-// With ib_core loaded the kernel's answer would hide the private sysfs tree: RDMA netlink is absent here.
+// With ib_core loaded the kernel's answer would hide the private sysfs tree: RDMA netlink is absent
+// here.
 static int nl_connect_hook(void *sock, int protocol)
 {
     int (*real)(void *, int) = (int (*)(void *, int))(uintptr_t)hooks[HOOK_NL_CONNECT].original;

@@ -8,8 +8,9 @@ extern "C" {
 #endif
 
 /**
- * Redirect the calls of libibverbs.so.1, and of nothing else, that concern uverbs devices, event descriptors and the RDMA
- * netlink socket. May be called again. 0 or -errno. Call it before other threads use libibverbs.
+ * Redirect the calls of libibverbs.so.1, and of nothing else, that concern uverbs devices, event
+ * descriptors and the RDMA netlink socket. May be called again. 0 or -errno. Call it before other
+ * threads use libibverbs.
  */
 int bdy_client_install_hooks(void);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens when the shared object is loaded below a launcher. Without one (no BINDERY_SOCKET) it only registers: no call
-// is redirected and no context opens.
+// What happens when the shared object is loaded below a launcher. Without one (no BINDERY_SOCKET)
+// it only registers: no call is redirected and no context opens.
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static int open_transport(struct bdy_transport **out)
     return path != NULL ? bdy_client_connect(path, out) : -ENODEV;
 }
 
-// Where Yama restricts ptrace, the launcher still may read and write this process's memory (H22). Elsewhere it is refused
-// and not needed.
+// Where Yama restricts ptrace, the launcher still may read and write this process's memory (H22).
+// Elsewhere it is refused and not needed.
 static void admit_launcher(void)
 {
     const char *pid = getenv("BINDERY_LAUNCHER_PID");

@@ -20,7 +20,8 @@
 #define PORT IBDEV "ports/1/"
 
 /** GIDs that struct bdy_u_port_attr carries; the slots behind them are empty. */
-#define GIDS (sizeof(((struct bdy_u_port_attr *)0)->gid) / sizeof(((struct bdy_u_port_attr *)0)->gid[0]))
+#define GIDS                                                                                       \
+    (sizeof(((struct bdy_u_port_attr *)0)->gid) / sizeof(((struct bdy_u_port_attr *)0)->gid[0]))
 
 // Make the folders on the way to `path`.
 static int make_parents(int dir, const char *path)
@@ -35,8 +36,10 @@ static int make_parents(int dir, const char *path)
     return 0;
 }
 
-// One attribute, with the newline that sysfs ends it with. A first error in *err makes the rest do nothing.
-__attribute__((format(printf, 4, 5))) static void put(int *err, int dir, const char *path, const char *format, ...)
+// One attribute, with the newline that sysfs ends it with. A first error in *err makes the rest do
+// nothing.
+__attribute__((format(printf, 4, 5))) static void put(int *err, int dir, const char *path,
+                                                      const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -59,15 +62,17 @@ __attribute__((format(printf, 4, 5))) static void put(int *err, int dir, const c
 static void put_guid(int *err, int dir, const char *path, uint64_t guid)
 {
     const uint8_t *b = (const uint8_t *)&guid; // big-endian in memory
-    put(err, dir, path, "%02x%02x:%02x%02x:%02x%02x:%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
+    put(err, dir, path, "%02x%02x:%02x%02x:%02x%02x:%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5],
+        b[6], b[7]);
 }
 
 static void put_gid(int *err, int dir, unsigned index, const uint8_t *b)
 {
     char path[64];
     snprintf(path, sizeof(path), PORT "gids/%u", index);
-    put(err, dir, path, "%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x", b[0], b[1], b[2], b[3],
-        b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    put(err, dir, path, "%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x",
+        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+        b[14], b[15]);
 }
 
 static int is_ethernet(const struct bdy_u_port_attr *port)
@@ -81,7 +86,8 @@ static void put_gid_table(int *err, int dir, const struct bdy_u_port_attr *port)
     for (unsigned i = 0; i < port->gid_tbl_len; i++) {
         char path[64];
         put_gid(err, dir, i, i < GIDS ? port->gid[i] : none);
-        // Of an empty slot too: a kernel's file answers EINVAL there, and libibverbs takes an absent one for an error.
+        // Of an empty slot too: a kernel's file answers EINVAL there, and libibverbs takes an
+        // absent one for an error.
         snprintf(path, sizeof(path), PORT "gid_attrs/types/%u", i);
         put(err, dir, path, "%s", is_ethernet(port) ? "RoCE v2" : "IB/RoCE v1");
     }
@@ -105,7 +111,8 @@ static const char *state_name(uint32_t state)
 static void put_port(int *err, int dir, const struct bdy_u_port_attr *port)
 {
     put(err, dir, PORT "state", "%u: %s", port->state, state_name(port->state));
-    put(err, dir, PORT "phys_state", "%u: %s", port->phys_state, port->phys_state == 5 ? "LinkUp" : "Polling");
+    put(err, dir, PORT "phys_state", "%u: %s", port->phys_state,
+        port->phys_state == 5 ? "LinkUp" : "Polling");
     put(err, dir, PORT "lid", "0x%x", port->lid);
     put(err, dir, PORT "sm_lid", "0x%x", port->sm_lid);
     put(err, dir, PORT "lid_mask_count", "%u", port->lmc);
@@ -146,7 +153,8 @@ static void put_device(int *err, int dir, const struct bdy_u_device_attr *dev)
     put_function(err, dir, IBDEV, dev);
 }
 
-int bdy_client_make_sysfs(const char *dir, const struct bdy_u_device_attr *dev, const struct bdy_u_port_attr *port)
+int bdy_client_make_sysfs(const char *dir, const struct bdy_u_device_attr *dev,
+                          const struct bdy_u_port_attr *port)
 {
     int err = 0;
     int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -10,10 +10,12 @@ extern "C" {
 #endif
 
 /**
- * Write the tree of device bindery0 below the existing folder `dir`. Programs below it need SYSFS_PATH=dir, which libibverbs
- * takes only when uid = euid. 0 or -errno; what was written stays and goes with bdy_client_remove_sysfs.
+ * Write the tree of device bindery0 below the existing folder `dir`. Programs below it need
+ * SYSFS_PATH=dir, which libibverbs takes only when uid = euid. 0 or -errno; what was written stays
+ * and goes with bdy_client_remove_sysfs.
  */
-int bdy_client_make_sysfs(const char *dir, const struct bdy_u_device_attr *dev, const struct bdy_u_port_attr *port);
+int bdy_client_make_sysfs(const char *dir, const struct bdy_u_device_attr *dev,
+                          const struct bdy_u_port_attr *port);
 
 /** Remove the tree, `dir` itself included. 0 or -errno of the first thing that could not go. */
 int bdy_client_remove_sysfs(const char *dir);

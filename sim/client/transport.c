@@ -25,7 +25,8 @@ struct client {
     int sock, wake_fd, async_fd;
     uint32_t seq;
     uint32_t *mine;     /**< a page that is wiped on fork (H21) */
-    uint8_t cookie[16]; /**< read back by the launcher: this process is still the one that connected (H21) */
+    uint8_t cookie[16]; /**< read back by the launcher: this process is still the one that connected
+                           (H21) */
     struct bdy_doorbells db;
 };
 
@@ -40,10 +41,11 @@ static int is_child(const struct client *c)
 }
 
 // One exchange; `reply` holds descriptors only when this and the status are 0.
-static int exchange(struct client *c, uint32_t op, uint32_t db_tail, const void *in, size_t in_len, void *out,
-                    size_t out_len, struct bdy_reply *reply)
+static int exchange(struct client *c, uint32_t op, uint32_t db_tail, const void *in, size_t in_len,
+                    void *out, size_t out_len, struct bdy_reply *reply)
 {
-    const struct bdy_s_req req = {.op = op, .seq = ++c->seq, .in_len = (uint32_t)in_len, .db_tail = db_tail};
+    const struct bdy_s_req req = {
+        .op = op, .seq = ++c->seq, .in_len = (uint32_t)in_len, .db_tail = db_tail};
     int err = bdy_frame_send(c->sock, &req, in);
     if (err == 0)
         err = bdy_frame_recv(c->sock, req.seq, out, out_len, reply);
@@ -84,8 +86,9 @@ static int hand_over(struct bdy_reply *reply, struct bdy_u_ring *rings, unsigned
     return err;
 }
 
-static int client_call(struct bdy_transport *t, uint32_t op, const void *in, size_t in_len, void *out, size_t out_len,
-                       struct bdy_u_ring *rings, unsigned nrings, int *fd)
+static int client_call(struct bdy_transport *t, uint32_t op, const void *in, size_t in_len,
+                       void *out, size_t out_len, struct bdy_u_ring *rings, unsigned nrings,
+                       int *fd)
 {
     struct client *c = client_of(t);
     struct bdy_reply reply;
@@ -183,7 +186,8 @@ static int open_context(struct client *c)
     int err = exchange(c, BDY_U_OPEN, 0, &in, sizeof(in), &out, sizeof(out), &reply);
     if (err != 0)
         return err;
-    err = reply.nfds == 3 ? bdy_doorbells_open(&c->db, reply.fds[0], reply.fds[1], c->sock) : -EPROTO;
+    err =
+        reply.nfds == 3 ? bdy_doorbells_open(&c->db, reply.fds[0], reply.fds[1], c->sock) : -EPROTO;
     if (err == 0) {
         c->wake_fd = reply.fds[1];
         c->async_fd = reply.fds[2];

@@ -10,11 +10,12 @@ extern "C" {
 #endif
 
 /**
- * Connect to the HCA that listens at `path` and open a user context there. 0 or -errno (-ENOENT, -ECONNREFUSED: nobody
- * listens; -EPROTO: who listens speaks something else). The transport ends with its close operation, which returns when the
- * HCA has freed what the context owned.
+ * Connect to the HCA that listens at `path` and open a user context there. 0 or -errno (-ENOENT,
+ * -ECONNREFUSED: nobody listens; -EPROTO: who listens speaks something else). The transport ends
+ * with its close operation, which returns when the HCA has freed what the context owned.
  *
- * In a forked child every operation but close gives -EPERM; close there frees the child's copies only (H21).
+ * In a forked child every operation but close gives -EPERM; close there frees the child's copies
+ * only (H21).
  */
 int bdy_client_connect(const char *path, struct bdy_transport **out);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: fake_launcher PROVIDER COMMAND [ARGUMENT...]
 //
-// A test double of the launcher: the test double of the HCA behind a socket, for any number of processes below it. Returns
-// what COMMAND returns (128 + signal). It wakes, naps and dies as the protocol says; BINDERY_FAKE_DIE=N kills it, without a
-// word, at the Nth doorbell.
+// A test double of the launcher: the test double of the HCA behind a socket, for any number of
+// processes below it. Returns what COMMAND returns (128 + signal). It wakes, naps and dies as the
+// protocol says; BINDERY_FAKE_DIE=N kills it, without a word, at the Nth doorbell.
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -30,7 +30,8 @@
 #include "sysfs.h"
 #include "tests/unit/verbs/fake_hca.h"
 
-namespace {
+namespace
+{
 
 struct Client {
     int sock = -1;
@@ -39,7 +40,8 @@ struct Client {
     bdy_dbq *q = nullptr;
 };
 
-class Launcher {
+class Launcher
+{
   public:
     explicit Launcher(const std::string &folder) : path_(folder + "/socket")
     {
@@ -48,14 +50,18 @@ class Launcher {
         strcpy(addr.sun_path, path_.c_str());
         listen_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (bind(listen_, reinterpret_cast<sockaddr *>(&addr), sizeof(addr)) < 0 || listen(listen_, 64) < 0)
+        if (bind(listen_, reinterpret_cast<sockaddr *>(&addr), sizeof(addr)) < 0 ||
+            listen(listen_, 64) < 0)
             throw std::runtime_error("socket");
         hca_.on_progress = [this](uint32_t ctx) { progress(ctx); };
         const char *die = getenv("BINDERY_FAKE_DIE");
         doorbells_left_ = die != nullptr ? atoi(die) : -1;
     }
 
-    const std::string &path() const { return path_; }
+    const std::string &path() const
+    {
+        return path_;
+    }
 
     // One round: serve what there is, or sleep a little.
     void step()
@@ -112,14 +118,16 @@ class Launcher {
             if (client.ctx == ctx && client.q != nullptr) {
                 __atomic_fetch_add(&client.q->progress, 1, __ATOMIC_SEQ_CST);
                 if (__atomic_load_n(&client.q->waiters, __ATOMIC_SEQ_CST) != 0)
-                    syscall(SYS_futex, &client.q->progress, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+                    syscall(SYS_futex, &client.q->progress, FUTEX_WAKE, INT32_MAX, nullptr, nullptr,
+                            0);
             }
     }
 
     void drain(Client &client, uint32_t until)
     {
         bdy_dbq *q = client.q;
-        while (q != nullptr && static_cast<int32_t>(until - q->head) > 0) { // it may be past that already
+        while (q != nullptr &&
+               static_cast<int32_t>(until - q->head) > 0) { // it may be past that already
             if (doorbells_left_ == 0)
                 kill(getpid(), SIGKILL);
             doorbells_left_--;
@@ -138,7 +146,8 @@ class Launcher {
             clients_.push_back(std::move(client));
     }
 
-    void reply(const Client &client, bdy_s_rep rep, const std::vector<uint8_t> &out, const std::vector<int> &fds)
+    void reply(const Client &client, bdy_s_rep rep, const std::vector<uint8_t> &out,
+               const std::vector<int> &fds)
     {
         alignas(cmsghdr) char control[CMSG_SPACE(3 * sizeof(int))] = {};
         iovec parts[2] = {{&rep, sizeof(rep)}, {const_cast<uint8_t *>(out.data()), out.size()}};
@@ -166,7 +175,8 @@ class Launcher {
         getsockopt(client.sock, SOL_SOCKET, SO_PEERCRED, &peer, &len);
         uint8_t cookie[16] = {};
         const iovec local = {cookie, 16}, remote = {reinterpret_cast<void *>(in.cookie_va), 16};
-        const bool same = process_vm_readv(peer.pid, &local, 1, &remote, 1, 0) == 16 && memcmp(cookie, in.cookie, 16) == 0;
+        const bool same = process_vm_readv(peer.pid, &local, 1, &remote, 1, 0) == 16 &&
+                          memcmp(cookie, in.cookie, 16) == 0;
         if (in.abi != BDY_UCTX_ABI || !same)
             return reply(client, {-EPROTO, req.seq, 0, 0, {0, 0}}, {}, {});
         int async[2];
@@ -186,7 +196,8 @@ class Launcher {
     {
         fake::Answer answer;
         drain(client, req.db_tail);
-        bdy_s_rep rep{hca_.call(client.ctx, req.op, in, req.in_len, &answer), req.seq, 0, 0, {0, 0}};
+        bdy_s_rep rep{
+            hca_.call(client.ctx, req.op, in, req.in_len, &answer), req.seq, 0, 0, {0, 0}};
         std::vector<int> fds;
         for (int i = 0; i < 2; i++)
             if (answer.rings[i] != nullptr) {
@@ -202,7 +213,10 @@ class Launcher {
 
     bool serve(Client &client)
     {
-        struct { bdy_s_req req; uint8_t in[BDY_S_MAX]; } frame;
+        struct {
+            bdy_s_req req;
+            uint8_t in[BDY_S_MAX];
+        } frame;
         const ssize_t n = recv(client.sock, &frame, sizeof(frame), 0);
         if (n <= 0) {
             if (client.ctx != 0)
@@ -210,7 +224,8 @@ class Launcher {
             ::close(client.sock);
             return false;
         }
-        if (n < static_cast<ssize_t>(sizeof(frame.req)) || frame.req.in_len != n - sizeof(frame.req))
+        if (n < static_cast<ssize_t>(sizeof(frame.req)) ||
+            frame.req.in_len != n - sizeof(frame.req))
             reply(client, {-EINVAL, frame.req.seq, 0, 0, {0, 0}}, {}, {});
         else if ((frame.req.op == BDY_U_OPEN) != (client.ctx == 0))
             reply(client, {-EINVAL, frame.req.seq, 0, 0, {0, 0}}, {}, {});
@@ -227,7 +242,8 @@ class Launcher {
     std::list<Client> clients_;
 };
 
-pid_t start(const Launcher &launcher, const std::string &folder, const char *provider, char **command)
+pid_t start(const Launcher &launcher, const std::string &folder, const char *provider,
+            char **command)
 {
     const pid_t pid = fork();
     if (pid != 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's side of the socket: frames from a launcher that errs, the doorbell queue, and the private sysfs tree.
+// The client's side of the socket: frames from a launcher that errs, the doorbell queue, and the
+// private sysfs tree.
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -28,7 +29,8 @@
 #include "tests/unit/verbs/fake_hca.h"
 #include "transport.h"
 
-namespace {
+namespace
+{
 
 std::string scratch()
 {
@@ -42,10 +44,12 @@ double ms_of(const std::function<void()> &work)
 {
     const auto begin = std::chrono::steady_clock::now();
     work();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+        .count();
 }
 
-// ------------------------------------------------------------------------------------------------ sysfs
+// ------------------------------------------------------------------------------------------------
+// sysfs
 
 std::string content(const std::string &path)
 {
@@ -55,9 +59,13 @@ std::string content(const std::string &path)
     return text.str();
 }
 
-class Sysfs : public ::testing::Test {
+class Sysfs : public ::testing::Test
+{
   protected:
-    void SetUp() override { root = scratch(); }
+    void SetUp() override
+    {
+        root = scratch();
+    }
 
     std::string root;
     bdy_u_device_attr dev = fake::Hca::device_attr();
@@ -67,7 +75,8 @@ class Sysfs : public ::testing::Test {
 TEST_F(Sysfs, HoldsWhatLibibverbsReads)
 {
     ASSERT_EQ(bdy_client_make_sysfs(root.c_str(), &dev, &port), 0);
-    const std::string verbs = root + "/class/infiniband_verbs/", ib = root + "/class/infiniband/bindery0/";
+    const std::string verbs = root + "/class/infiniband_verbs/",
+                      ib = root + "/class/infiniband/bindery0/";
     EXPECT_EQ(content(verbs + "abi_version"), "6\n");
     EXPECT_EQ(content(verbs + "uverbs0/ibdev"), "bindery0\n");
     EXPECT_EQ(content(verbs + "uverbs0/dev"), "0:0\n");
@@ -103,7 +112,8 @@ TEST_F(Sysfs, SaysWhyItCouldNotBeMade)
     EXPECT_EQ(bdy_client_make_sysfs(root.c_str(), &dev, &port), -ENOTDIR);
 }
 
-// ------------------------------------------------------------------------------------------------ frames
+// ------------------------------------------------------------------------------------------------
+// frames
 
 struct Reply {
     bdy_s_rep rep{};
@@ -111,8 +121,10 @@ struct Reply {
     std::vector<int> fds;
 };
 
-// A launcher for one client that says what a test wants: the test's `answer` makes each reply; std::nullopt hangs up.
-class Launcher {
+// A launcher for one client that says what a test wants: the test's `answer` makes each reply;
+// std::nullopt hangs up.
+class Launcher
+{
   public:
     using Answer = std::function<bool(const bdy_s_req &, Reply *)>;
 
@@ -137,9 +149,18 @@ class Launcher {
         rmdir(folder_.c_str());
     }
 
-    std::string path() const { return folder_ + "/socket"; }
-    bdy_dbq *queue() const { return reinterpret_cast<bdy_dbq *>(queue_.words()); }
-    int wake_fd() const { return wake_; }
+    std::string path() const
+    {
+        return folder_ + "/socket";
+    }
+    bdy_dbq *queue() const
+    {
+        return reinterpret_cast<bdy_dbq *>(queue_.words());
+    }
+    int wake_fd() const
+    {
+        return wake_;
+    }
 
     // What a good launcher answers to OPEN.
     bool good_open(Reply *reply)
@@ -155,11 +176,15 @@ class Launcher {
     void serve()
     {
         const int sock = accept4(listen_, nullptr, nullptr, SOCK_CLOEXEC);
-        struct { bdy_s_req req; uint8_t in[BDY_S_MAX]; } frame;
+        struct {
+            bdy_s_req req;
+            uint8_t in[BDY_S_MAX];
+        } frame;
         while (recv(sock, &frame, sizeof(frame), 0) > 0) {
             Reply reply;
             reply.rep.seq = frame.req.seq;
-            if (!(frame.req.op == BDY_U_OPEN && !overrides_open ? good_open(&reply) : answer_(frame.req, &reply)))
+            if (!(frame.req.op == BDY_U_OPEN && !overrides_open ? good_open(&reply)
+                                                                : answer_(frame.req, &reply)))
                 break;
             send(sock, reply);
         }
@@ -168,13 +193,14 @@ class Launcher {
 
     static void send(int sock, const Reply &reply)
     {
-        alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
+        alignas(cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))] = {};
         bdy_s_rep rep = reply.rep;
         if (rep.out_len == 0)
             rep.out_len = static_cast<uint32_t>(reply.body.size());
         if (rep.nfds == 0)
             rep.nfds = static_cast<uint32_t>(reply.fds.size());
-        iovec parts[2] = {{&rep, sizeof(rep)}, {const_cast<uint8_t *>(reply.body.data()), reply.body.size()}};
+        iovec parts[2] = {{&rep, sizeof(rep)},
+                          {const_cast<uint8_t *>(reply.body.data()), reply.body.size()}};
         msghdr msg{};
         msg.msg_iov = parts;
         msg.msg_iovlen = 2;
@@ -208,8 +234,8 @@ bdy_transport *connect_to(const Launcher &launcher)
     return t;
 }
 
-int call(bdy_transport *t, uint32_t op, void *out, size_t out_len, bdy_u_ring *rings = nullptr, unsigned nrings = 0,
-         int *fd = nullptr)
+int call(bdy_transport *t, uint32_t op, void *out, size_t out_len, bdy_u_ring *rings = nullptr,
+         unsigned nrings = 0, int *fd = nullptr)
 {
     return t->ops->call(t, op, nullptr, 0, out, out_len, rings, nrings, fd);
 }
@@ -261,23 +287,45 @@ TEST(Frames, MalformedAnswersAreRefusedAndLeakNothing)
     Launcher launcher([&step](const bdy_s_req &req, Reply *r) {
         r->body.assign(8, 0);
         switch (step++) {
-        case 0: r->rep.seq = req.seq + 1; break;
-        case 1: r->body.assign(16, 0); break;            // longer than the answer
-        case 2: r->body.assign(4, 0); break;             // shorter
-        case 3: r->rep.out_len = 4; break;               // not its length
-        case 4: r->rep.status = 5; break;                // no errno
-        case 5: r->rep.status = INT_MIN; break;
-        case 6: r->fds = {STDERR_FILENO}; break;         // a descriptor nobody asked for
-        case 7: r->fds = {2, 2, 2, 2}; break;            // more than fit
-        case 8: r->rep.nfds = 2; break;                  // announces what does not come
-        default: break;
+        case 0:
+            r->rep.seq = req.seq + 1;
+            break;
+        case 1:
+            r->body.assign(16, 0);
+            break; // longer than the answer
+        case 2:
+            r->body.assign(4, 0);
+            break; // shorter
+        case 3:
+            r->rep.out_len = 4;
+            break; // not its length
+        case 4:
+            r->rep.status = 5;
+            break; // no errno
+        case 5:
+            r->rep.status = INT_MIN;
+            break;
+        case 6:
+            r->fds = {STDERR_FILENO};
+            break; // a descriptor nobody asked for
+        case 7:
+            r->fds = {2, 2, 2, 2};
+            break; // as many as fit
+        case 8:
+            r->fds = {2, 2, 2, 2, 2};
+            break; // more
+        case 9:
+            r->rep.nfds = 2;
+            break; // announces what does not come
+        default:
+            break;
         }
         return true;
     });
     bdy_transport *t = connect_to(launcher);
     const unsigned before = open_fds();
     uint64_t out;
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 10; i++)
         EXPECT_EQ(call(t, BDY_U_QUERY_CLOCK, &out, sizeof(out)), -EPROTO) << i;
     EXPECT_EQ(call(t, BDY_U_QUERY_CLOCK, &out, sizeof(out)), 0);
     EXPECT_EQ(open_fds(), before);
@@ -356,17 +404,24 @@ TEST(Frames, AnOpenThatIsRefusedOrWrongFails)
     }
 }
 
-// ------------------------------------------------------------------------------------------------ doorbells
+// ------------------------------------------------------------------------------------------------
+// doorbells
 
-class Doorbells : public ::testing::Test {
+class Doorbells : public ::testing::Test
+{
   protected:
-    Doorbells() : launcher([](const bdy_s_req &, Reply *r) { return r->body.assign(8, 0), true; }) {}
+    Doorbells() : launcher([](const bdy_s_req &, Reply *r) { return r->body.assign(8, 0), true; })
+    {
+    }
     void SetUp() override
     {
         t = connect_to(launcher);
         q = launcher.queue();
     }
-    void TearDown() override { t->ops->close(t); }
+    void TearDown() override
+    {
+        t->ops->close(t);
+    }
 
     bool woken()
     {
@@ -374,7 +429,10 @@ class Doorbells : public ::testing::Test {
         return read(launcher.wake_fd(), &n, sizeof(n)) > 0;
     }
 
-    void wake_waiters() { syscall(SYS_futex, &q->progress, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+    void wake_waiters()
+    {
+        syscall(SYS_futex, &q->progress, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    }
 
     Launcher launcher;
     bdy_transport *t = nullptr;
@@ -448,7 +506,8 @@ TEST_F(Doorbells, RelaxIsBounded_H26)
     EXPECT_EQ(q->waiters, 0u);
 }
 
-// The shortest of many: a busy machine makes some of them long, but a sleep to its end makes all of them a millisecond.
+// The shortest of many: a busy machine makes some of them long, but a sleep to its end makes all of
+// them a millisecond.
 TEST_F(Doorbells, RelaxEndsWithProgress_H26)
 {
     std::atomic<bool> stop{false};

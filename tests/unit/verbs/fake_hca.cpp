@@ -12,9 +12,11 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace fake {
+namespace fake
+{
 
-Ring::Ring(size_t bytes) : bytes_((bytes + 4095) & ~size_t{4095}), fd_(memfd_create("fake-ring", MFD_CLOEXEC))
+Ring::Ring(size_t bytes)
+    : bytes_((bytes + 4095) & ~size_t{4095}), fd_(memfd_create("fake-ring", MFD_CLOEXEC))
 {
     if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes_)) < 0)
         throw std::runtime_error("memfd");
@@ -105,7 +107,8 @@ bdy_u_port_attr Hca::port_attr()
     p.active_speed = 32;
     p.phys_state = 5;
     p.link_layer = IBV_LINK_LAYER_INFINIBAND;
-    const uint8_t link_local[16] = {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x00, 0x02, 0xc9, 0xff, 0xfe, 0, 0, 1};
+    const uint8_t link_local[16] = {0xfe, 0x80, 0,    0,    0,    0, 0, 0,
+                                    0x00, 0x02, 0xc9, 0xff, 0xfe, 0, 0, 1};
     const uint8_t mapped[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1};
     memcpy(p.gid[0], link_local, 16);
     memcpy(p.gid[1], mapped, 16);
@@ -123,13 +126,23 @@ int Hca::call(uint32_t ctx, uint32_t op, const void *in, size_t in_len, Answer *
 {
     // Length of each call's argument: a provider that sends another one is wrong.
     static const std::map<uint32_t, size_t> lengths = {
-        {BDY_U_QUERY_DEVICE, 0}, {BDY_U_QUERY_PORT, 0}, {BDY_U_ALLOC_PD, 0}, {BDY_U_CREATE_CHANNEL, 0},
-        {BDY_U_QUERY_CLOCK, 0}, {BDY_U_DEALLOC_PD, sizeof(bdy_u_handle)}, {BDY_U_DEREG_MR, sizeof(bdy_u_handle)},
-        {BDY_U_DEALLOC_MW, sizeof(bdy_u_handle)}, {BDY_U_QUERY_MW, sizeof(bdy_u_handle)},
-        {BDY_U_DESTROY_CHANNEL, sizeof(bdy_u_handle)}, {BDY_U_DESTROY_CQ, sizeof(bdy_u_handle)},
-        {BDY_U_QUERY_QP, sizeof(bdy_u_handle)}, {BDY_U_DESTROY_QP, sizeof(bdy_u_handle)},
-        {BDY_U_REG_MR, sizeof(bdy_u_reg_mr_in)}, {BDY_U_ALLOC_MW, sizeof(bdy_u_alloc_mw_in)},
-        {BDY_U_CREATE_CQ, sizeof(bdy_u_create_cq_in)}, {BDY_U_CREATE_QP, sizeof(bdy_u_create_qp_in)},
+        {BDY_U_QUERY_DEVICE, 0},
+        {BDY_U_QUERY_PORT, 0},
+        {BDY_U_ALLOC_PD, 0},
+        {BDY_U_CREATE_CHANNEL, 0},
+        {BDY_U_QUERY_CLOCK, 0},
+        {BDY_U_DEALLOC_PD, sizeof(bdy_u_handle)},
+        {BDY_U_DEREG_MR, sizeof(bdy_u_handle)},
+        {BDY_U_DEALLOC_MW, sizeof(bdy_u_handle)},
+        {BDY_U_QUERY_MW, sizeof(bdy_u_handle)},
+        {BDY_U_DESTROY_CHANNEL, sizeof(bdy_u_handle)},
+        {BDY_U_DESTROY_CQ, sizeof(bdy_u_handle)},
+        {BDY_U_QUERY_QP, sizeof(bdy_u_handle)},
+        {BDY_U_DESTROY_QP, sizeof(bdy_u_handle)},
+        {BDY_U_REG_MR, sizeof(bdy_u_reg_mr_in)},
+        {BDY_U_ALLOC_MW, sizeof(bdy_u_alloc_mw_in)},
+        {BDY_U_CREATE_CQ, sizeof(bdy_u_create_cq_in)},
+        {BDY_U_CREATE_QP, sizeof(bdy_u_create_qp_in)},
         {BDY_U_MODIFY_QP, sizeof(bdy_u_qp_attr)}};
     calls.push_back(op);
     const auto length = lengths.find(op);
@@ -145,7 +158,8 @@ int Hca::call(uint32_t ctx, uint32_t op, const void *in, size_t in_len, Answer *
 
 int Hca::serve(uint32_t ctx, uint32_t op, const void *in, Answer *answer)
 {
-    const uint32_t handle = static_cast<const bdy_u_handle *>(in) ? static_cast<const bdy_u_handle *>(in)->handle : 0;
+    const uint32_t handle =
+        static_cast<const bdy_u_handle *>(in) ? static_cast<const bdy_u_handle *>(in)->handle : 0;
     bdy_u_device_attr dev = device_attr();
     dev.strict_ibta = strict_ibta;
     clock_ += 10;
@@ -300,8 +314,8 @@ int Hca::query_mw(uint32_t ctx, uint32_t handle, Answer *answer)
 {
     for (auto &[index, key] : keys)
         if (key.handle == handle && key.ctx == ctx && key.kind != BDY_MPT_KIND_MR)
-            return give(answer, bdy_u_key_out{handle, index << 8 | key.low,
-                                              key.bound ? 2u : 1u, 0});
+            return give(answer,
+                        bdy_u_key_out{handle, index << 8 | key.low, key.bound ? 2u : 1u, 0});
     return -EINVAL;
 }
 
@@ -377,8 +391,16 @@ int Hca::create_qp(uint32_t ctx, const bdy_u_create_qp_in &in, Answer *answer)
     qp.rq_log_stride = log2_up(std::max(1u, (16 + in.max_recv_sge * 16 + 63) / 64));
     qp.sq = std::make_unique<Ring>(size_t{64} << qp.sq_log);
     qp.rq = std::make_unique<Ring>(size_t{64} << (qp.rq_log + qp.rq_log_stride));
-    qp.caps = {qpn, qpn, qp.sq_log, qp.rq_log, qp.rq_log_stride, in.max_send_wr, in.max_recv_wr,
-               in.max_send_sge, in.max_recv_sge, in.max_inline};
+    qp.caps = {qpn,
+               qpn,
+               qp.sq_log,
+               qp.rq_log,
+               qp.rq_log_stride,
+               in.max_send_wr,
+               in.max_recv_wr,
+               in.max_send_sge,
+               in.max_recv_sge,
+               in.max_inline};
     if (counts_slots)
         qp.caps.max_send_wr = 1u << qp.sq_log;
     qp.attr.sig_all = in.sig_all;
@@ -449,7 +471,10 @@ int Hca::destroy_qp(uint32_t ctx, uint32_t handle)
 
 void Hca::async_event(uint32_t ctx, uint64_t user_handle, uint32_t type)
 {
-    const struct { uint64_t element; uint32_t type, zero; } event = {user_handle, type, 0};
+    const struct {
+        uint64_t element;
+        uint32_t type, zero;
+    } event = {user_handle, type, 0};
     send(contexts[ctx].async, &event, sizeof(event), MSG_DONTWAIT | MSG_NOSIGNAL);
     on_progress(ctx);
 }
@@ -516,7 +541,8 @@ void Hca::doorbell(uint32_t ctx, uint32_t offset, uint64_t value)
     run();
 }
 
-namespace {
+namespace
+{
 
 struct Direct {
     bdy_transport base;
@@ -530,8 +556,8 @@ Direct *direct_of(bdy_transport *t)
     return reinterpret_cast<Direct *>(t);
 }
 
-int direct_call(bdy_transport *t, uint32_t op, const void *in, size_t in_len, void *out, size_t out_len,
-                bdy_u_ring *rings, unsigned nrings, int *fd)
+int direct_call(bdy_transport *t, uint32_t op, const void *in, size_t in_len, void *out,
+                size_t out_len, bdy_u_ring *rings, unsigned nrings, int *fd)
 {
     Direct *d = direct_of(t);
     const std::lock_guard<std::recursive_mutex> guard(d->hca->mutex);
@@ -546,7 +572,8 @@ int direct_call(bdy_transport *t, uint32_t op, const void *in, size_t in_len, vo
     for (unsigned i = 0; i < nrings; i++) {
         const Ring *ring = answer.rings[i];
         rings[i].bytes = ring->bytes();
-        rings[i].addr = mmap(nullptr, ring->bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd(), 0);
+        rings[i].addr =
+            mmap(nullptr, ring->bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd(), 0);
     }
     if (fd != nullptr)
         *fd = answer.fd;

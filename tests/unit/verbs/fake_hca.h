@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test double of the HCA behind seam S2: it keeps the objects, executes work requests in one go, and lets a test look at
-// and write what hardware would. It knows just enough of the rules to tell right from wrong use; it is no reference for them.
+// A test double of the HCA behind seam S2: it keeps the objects, executes work requests in one go,
+// and lets a test look at and write what hardware would. It knows just enough of the rules to tell
+// right from wrong use; it is no reference for them.
 #ifndef BDY_TESTS_FAKE_HCA_H
 #define BDY_TESTS_FAKE_HCA_H
 
@@ -17,18 +18,29 @@
 #include "bdy_regs.h"
 #include "bindery/uctx.h"
 
-namespace fake {
+namespace fake
+{
 
 // Memory shared with a client.
-class Ring {
+class Ring
+{
   public:
     explicit Ring(size_t bytes);
     ~Ring();
     Ring(const Ring &) = delete;
     Ring &operator=(const Ring &) = delete;
-    uint64_t *words() const { return words_; }
-    size_t bytes() const { return bytes_; }
-    int fd() const { return fd_; }
+    uint64_t *words() const
+    {
+        return words_;
+    }
+    size_t bytes() const
+    {
+        return bytes_;
+    }
+    int fd() const
+    {
+        return fd_;
+    }
 
   private:
     size_t bytes_;
@@ -38,7 +50,7 @@ class Ring {
 
 struct Context {
     pid_t pid = 0;
-    int async = -1; // our end
+    int async = -1;                   // our end
     std::map<uint32_t, int> channels; // handle -> our end
 };
 
@@ -82,7 +94,8 @@ struct Answer {
     int fd = -1; // the client's end of a channel, the caller's to close
 };
 
-class Hca {
+class Hca
+{
   public:
     Hca();
     ~Hca();
@@ -95,20 +108,20 @@ class Hca {
 
     // For tests. The direct transport holds `mutex` in each call; nothing else locks.
     std::recursive_mutex mutex;
-    bool executes = true;                        // false: doorbells are noted, nothing else happens
+    bool executes = true; // false: doorbells are noted, nothing else happens
     bool strict_ibta = false;
-    bool gone = false;                           // every use of the direct transport gives -EIO
-    bool counts_slots = false;                   // create_qp promises as many requests as the ring has slots
+    bool gone = false;         // every use of the direct transport gives -EIO
+    bool counts_slots = false; // create_qp promises as many requests as the ring has slots
     unsigned relaxes = 0;
-    std::map<uint32_t, int> fail;                // op -> errno that the next such call gives
+    std::map<uint32_t, int> fail; // op -> errno that the next such call gives
     std::vector<Doorbell> doorbells;
-    std::vector<uint32_t> calls;                 // ops in order
+    std::vector<uint32_t> calls; // ops in order
     std::vector<bdy_u_qp_attr> modifies;
     std::vector<bdy_u_reg_mr_in> registrations;
     std::function<void(uint32_t ctx)> on_progress = [](uint32_t) {};
-    std::map<uint32_t, Qp> qps;                  // by number
-    std::map<uint32_t, Cq> cqs;                  // by number
-    std::map<uint32_t, Key> keys;                // by key index
+    std::map<uint32_t, Qp> qps;   // by number
+    std::map<uint32_t, Cq> cqs;   // by number
+    std::map<uint32_t, Key> keys; // by key index
     std::map<uint32_t, Context> contexts;
 
     // Write an entry as hardware would: phase and index are filled in.
@@ -143,11 +156,13 @@ class Hca {
     uint8_t execute_bind(Qp &qp, const uint64_t *w, uint8_t *rule);
     uint8_t execute_invalidate(Qp &qp, const uint64_t *w);
     bool transfer(Qp &qp, const uint64_t *w, uint8_t *status, uint32_t *bytes);
-    uint8_t remote(Qp &peer, uint32_t key, uint64_t va, uint64_t len, uint8_t right, uint64_t *host);
+    uint8_t remote(Qp &peer, uint32_t key, uint64_t va, uint64_t len, uint8_t right,
+                   uint64_t *host);
     bool gather(const Qp &qp, const uint64_t *w, std::vector<uint8_t> *data);
     bool scatter(uint32_t ctx, uint32_t pd, const std::vector<std::array<uint64_t, 2>> &sges,
                  const std::vector<uint8_t> &data);
-    bool receive(Qp &peer, const uint64_t *w, uint8_t op, const std::vector<uint8_t> &data, uint8_t *status);
+    bool receive(Qp &peer, const uint64_t *w, uint8_t op, const std::vector<uint8_t> &data,
+                 uint8_t *status);
     const uint64_t *slot(const Qp &qp, uint32_t index) const;
     std::vector<std::array<uint64_t, 2>> send_sges(const Qp &qp, const uint64_t *w) const;
     void unbind(Key &window);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One context on the test double, with a protection domain, a completion queue, memory and queue pairs on demand.
+// One context on the test double, with a protection domain, a completion queue, memory and queue
+// pairs on demand.
 #ifndef BDY_TESTS_VERBS_FIXTURE_H
 #define BDY_TESTS_VERBS_FIXTURE_H
 
@@ -13,12 +14,17 @@
 #include "fake_hca.h"
 #include "hooks.h"
 
-inline constexpr int kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                                  IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+inline constexpr int kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                  IBV_ACCESS_MW_BIND;
 
-class Provider : public ::testing::Test {
+class Provider : public ::testing::Test
+{
   protected:
-    static void SetUpTestSuite() { ASSERT_EQ(bdy_client_install_hooks(), 0); }
+    static void SetUpTestSuite()
+    {
+        ASSERT_EQ(bdy_client_install_hooks(), 0);
+    }
 
     void SetUp() override
     {
@@ -77,7 +83,10 @@ class Provider : public ::testing::Test {
         return qp;
     }
 
-    ibv_qp *new_qp(ibv_qp_state state = IBV_QPS_RTS) { return new_qp(qp_attr(), state); }
+    ibv_qp *new_qp(ibv_qp_state state = IBV_QPS_RTS)
+    {
+        return new_qp(qp_attr(), state);
+    }
 
     // Two queue pairs connected to each other.
     void connect(ibv_qp **a, ibv_qp **b)
@@ -127,7 +136,10 @@ class Provider : public ::testing::Test {
         return err;
     }
 
-    fake::Qp &fake_qp(const ibv_qp *qp) { return hca.qps.at(qp->qp_num); }
+    fake::Qp &fake_qp(const ibv_qp *qp)
+    {
+        return hca.qps.at(qp->qp_num);
+    }
 
     // The slot of the send ring, as the HCA sees it.
     const uint64_t *slot(const ibv_qp *qp, uint32_t index)
@@ -143,7 +155,8 @@ class Provider : public ::testing::Test {
     }
 
     // A completion as hardware would write it.
-    fake::Cqe cqe(const ibv_qp *qp, uint32_t index, uint8_t status = BDY_WC_SUCCESS, bool recv = false) const
+    fake::Cqe cqe(const ibv_qp *qp, uint32_t index, uint8_t status = BDY_WC_SUCCESS,
+                  bool recv = false) const
     {
         fake::Cqe c{};
         bdy_cqe_set_qpn(c.data(), qp->qp_num);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows: what a bind checks at post, which keys it uses, and what failed and lost binds do to them.
+// Windows: what a bind checks at post, which keys it uses, and what failed and lost binds do to
+// them.
 
 #include <cerrno>
 
 #include "fixture.h"
 
-namespace {
+namespace
+{
 
 constexpr unsigned kReadWrite = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
 
-class Bind : public Provider {
+class Bind : public Provider
+{
   protected:
     void SetUp() override
     {
@@ -21,7 +24,10 @@ class Bind : public Provider {
         qp = new_qp();
     }
 
-    uint64_t base() const { return reinterpret_cast<uintptr_t>(memory.data()); }
+    uint64_t base() const
+    {
+        return reinterpret_cast<uintptr_t>(memory.data());
+    }
 
     ibv_mw_bind request(unsigned access = kReadWrite, unsigned flags = IBV_SEND_SIGNALED) const
     {
@@ -57,7 +63,10 @@ class Bind : public Provider {
         hca.push_cqe(cq->handle, c);
     }
 
-    uint32_t old_key_in(uint32_t index) { return static_cast<uint32_t>(bdy_wqe_get_inv_key(slot(qp, index))); }
+    uint32_t old_key_in(uint32_t index)
+    {
+        return static_cast<uint32_t>(bdy_wqe_get_inv_key(slot(qp, index)));
+    }
 
     ibv_mw *mw = nullptr, *mw2 = nullptr;
     ibv_qp *qp = nullptr;
@@ -87,7 +96,8 @@ TEST_F(Bind, Type1KeyMovesByOneAndWraps_K2_K3_K7_P17)
     const uint32_t first = mw->rkey;
     for (uint32_t n = 1; n <= 300; n++) {
         ASSERT_EQ(bind1(), 0);
-        EXPECT_EQ(mw->rkey, (first & ~0xffu) | ((first + n) & 0xff)); // visible before any completion
+        EXPECT_EQ(mw->rkey,
+                  (first & ~0xffu) | ((first + n) & 0xff)); // visible before any completion
         EXPECT_EQ(old_key_in(n - 1), (first & ~0xffu) | ((first + n - 1) & 0xff));
         complete_bind(n - 1, BDY_WC_SUCCESS, mw->rkey);
         EXPECT_EQ(poll_one().opcode, IBV_WC_BIND_MW);
@@ -239,8 +249,9 @@ TEST_F(Bind, LocalWriteAmongWindowRightsGrantsNothing_P8)
 
 TEST_F(Bind, UnknownRightsAreRefused_P8)
 {
-    for (unsigned bad : {unsigned{IBV_ACCESS_MW_BIND}, unsigned{IBV_ACCESS_ON_DEMAND}, unsigned{IBV_ACCESS_HUGETLB},
-                         unsigned{IBV_ACCESS_RELAXED_ORDERING}, 1u << 31}) {
+    for (unsigned bad :
+         {unsigned{IBV_ACCESS_MW_BIND}, unsigned{IBV_ACCESS_ON_DEMAND},
+          unsigned{IBV_ACCESS_HUGETLB}, unsigned{IBV_ACCESS_RELAXED_ORDERING}, 1u << 31}) {
         EXPECT_EQ(bind1(kReadWrite | bad), EINVAL);
         ibv_send_wr wr = request2(1);
         wr.bind_mw.bind_info.mw_access_flags |= bad;
@@ -262,7 +273,8 @@ TEST_F(Bind, OnlyFenceAndSignaledAreFlagsOfABind_P12_S3)
 {
     for (unsigned flags : {0u, 1u, 2u, 3u})
         EXPECT_EQ(bind1(kReadWrite, flags), 0);
-    for (unsigned flags : {unsigned{IBV_SEND_SOLICITED}, unsigned{IBV_SEND_INLINE}, unsigned{IBV_SEND_IP_CSUM}, 1u << 20}) {
+    for (unsigned flags : {unsigned{IBV_SEND_SOLICITED}, unsigned{IBV_SEND_INLINE},
+                           unsigned{IBV_SEND_IP_CSUM}, 1u << 20}) {
         EXPECT_EQ(bind1(kReadWrite, flags), EINVAL);
         ibv_send_wr wr = request2(1);
         wr.send_flags = flags;
@@ -433,7 +445,8 @@ TEST_F(Bind, OverlappingBindsOnTwoQueuePairsMakeTheNextOneAsk_H12)
     ASSERT_EQ(bind1(), 0);
     qp = second_qp;
     ASSERT_EQ(bind1(), 0);
-    complete_bind(0, BDY_WC_MW_BIND_ERR, first); // executed before the other, so its old key was too new
+    complete_bind(0, BDY_WC_MW_BIND_ERR,
+                  first); // executed before the other, so its old key was too new
     poll_one();
     complete_bind(0, BDY_WC_SUCCESS, after_one, true, first_qp);
     poll_one();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion channels, arming, asynchronous events, and what becomes of events whose object is destroyed.
+// Completion channels, arming, asynchronous events, and what becomes of events whose object is
+// destroyed.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,9 +14,11 @@
 
 #include "fixture.h"
 
-namespace {
+namespace
+{
 
-class Events : public Provider {
+class Events : public Provider
+{
   protected:
     void SetUp() override
     {
@@ -29,7 +32,10 @@ class Events : public Provider {
         ASSERT_NE(other, nullptr);
     }
 
-    ibv_cq *new_cq(void *context = nullptr) { return ibv_create_cq(ctx, 8, context, channel, 0); }
+    ibv_cq *new_cq(void *context = nullptr)
+    {
+        return ibv_create_cq(ctx, 8, context, channel, 0);
+    }
 
     void push(ibv_cq *to, bool solicited = false, uint8_t status = BDY_WC_SUCCESS)
     {
@@ -116,7 +122,8 @@ TEST_F(Events, SolicitedOnlyWaitsForASolicitedOrFailedOne_C5)
     push(other, true);
     EXPECT_EQ(next_event(), other);
     ibv_wc wc[4];
-    while (ibv_poll_cq(other, 4, wc) > 0 || hca.cqs.at(other->handle).pi != hca.cqs.at(other->handle).record->words()[0])
+    while (ibv_poll_cq(other, 4, wc) > 0 ||
+           hca.cqs.at(other->handle).pi != hca.cqs.at(other->handle).record->words()[0])
         continue;
     ASSERT_EQ(ibv_req_notify_cq(other, 1), 0);
     push(other, false, BDY_WC_WR_FLUSH_ERR);
@@ -277,7 +284,8 @@ TEST_F(Events, AForkedChildMayNotUseItsParentsContext_H21)
         ibv_wc wc;
         ibv_send_wr wr = send_wr(IBV_WR_SEND), *bad;
         ibv_recv_wr rwr{}, *rbad;
-        bool good = ibv_post_send(qp, &wr, &bad) == EPERM && ibv_post_recv(qp, &rwr, &rbad) == EPERM;
+        bool good =
+            ibv_post_send(qp, &wr, &bad) == EPERM && ibv_post_recv(qp, &rwr, &rbad) == EPERM;
         good = good && ibv_poll_cq(cq, 1, &wc) == -1 && errno == EPERM;
         good = good && ibv_req_notify_cq(cq, 0) == EPERM;
         good = good && ibv_alloc_pd(ctx) == nullptr && errno == EPERM;

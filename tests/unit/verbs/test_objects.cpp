@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device, protection domains, regions, windows, completion queues and queue pairs: what is asked of the HCA, and what comes back.
+// Device, protection domains, regions, windows, completion queues and queue pairs: what is asked of
+// the HCA, and what comes back.
 
 #include <cerrno>
 
 #include "fixture.h"
 
-namespace {
+namespace
+{
 
-class Objects : public Provider {};
+class Objects : public Provider
+{
+};
 
 TEST_F(Objects, QueryDeviceGivesWhatTheHcaSays_V1_V2)
 {
@@ -62,7 +66,8 @@ TEST_F(Objects, RawClockIsTheCycleCounterAndAnswersTheMask)
 
 TEST_F(Objects, RegMrHandsOverAddressLengthRightsAndIova)
 {
-    ibv_mr *there = ibv_reg_mr_iova(pd, memory.data() + 16, 100, 0x7000'0010, IBV_ACCESS_LOCAL_WRITE);
+    ibv_mr *there =
+        ibv_reg_mr_iova(pd, memory.data() + 16, 100, 0x7000'0010, IBV_ACCESS_LOCAL_WRITE);
     ASSERT_NE(there, nullptr);
     const bdy_u_reg_mr_in &in = hca.registrations.back();
     EXPECT_EQ(in.va, reinterpret_cast<uintptr_t>(memory.data() + 16));
@@ -75,7 +80,8 @@ TEST_F(Objects, RegMrHandsOverAddressLengthRightsAndIova)
 
 TEST_F(Objects, ZeroBasedRegionStartsAtIovaZero)
 {
-    ibv_mr *zero = ibv_reg_mr(pd, memory.data(), 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
+    ibv_mr *zero =
+        ibv_reg_mr(pd, memory.data(), 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
     ASSERT_NE(zero, nullptr);
     EXPECT_EQ(hca.registrations.back().iova, 0u);
 }
@@ -218,9 +224,10 @@ TEST_F(Objects, ModifyCarriesEachAttribute_N5)
     a.ah_attr.grh.sgid_index = 1;
     a.ah_attr.grh.hop_limit = 64;
     a.ah_attr.grh.traffic_class = 0x20;
-    const int mask = IBV_QP_CUR_STATE | IBV_QP_PATH_MTU | IBV_QP_QKEY | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN |
-                     IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC |
-                     IBV_QP_MIN_RNR_TIMER | IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+    const int mask = IBV_QP_CUR_STATE | IBV_QP_PATH_MTU | IBV_QP_QKEY | IBV_QP_RQ_PSN |
+                     IBV_QP_SQ_PSN | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |
+                     IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER |
+                     IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                      IBV_QP_EN_SQD_ASYNC_NOTIFY | IBV_QP_AV;
     ASSERT_EQ(ibv_modify_qp(qp, &a, mask), 0);
     const bdy_u_qp_attr &m = hca.modifies.back();
@@ -282,7 +289,10 @@ TEST_F(Objects, QueryQpGivesBackWhatWasSet_N5)
     attr.ah_attr.port_num = 1;
     attr.ah_attr.dlid = 0x99;
     attr.ah_attr.sl = 3;
-    ASSERT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PATH_MTU | IBV_QP_RQ_PSN | IBV_QP_DEST_QPN | IBV_QP_AV), 0);
+    ASSERT_EQ(
+        ibv_modify_qp(qp, &attr,
+                      IBV_QP_STATE | IBV_QP_PATH_MTU | IBV_QP_RQ_PSN | IBV_QP_DEST_QPN | IBV_QP_AV),
+        0);
     ASSERT_EQ(ibv_query_qp(qp, &got, IBV_QP_STATE, &init), 0);
     EXPECT_EQ(got.qp_state, IBV_QPS_RTR);
     EXPECT_EQ(got.path_mtu, IBV_MTU_1024);

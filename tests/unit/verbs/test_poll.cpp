@@ -5,9 +5,11 @@
 
 #include "fixture.h"
 
-namespace {
+namespace
+{
 
-class Poll : public Provider {
+class Poll : public Provider
+{
   protected:
     void SetUp() override
     {
@@ -15,7 +17,10 @@ class Poll : public Provider {
         hca.executes = false;
     }
 
-    uint32_t consumer() { return static_cast<uint32_t>(hca.cqs.at(cq->handle).record->words()[0]); }
+    uint32_t consumer()
+    {
+        return static_cast<uint32_t>(hca.cqs.at(cq->handle).record->words()[0]);
+    }
 
     void use_small_cq(int entries)
     {
@@ -85,7 +90,8 @@ TEST_F(Poll, AnEntryCountsOnlyWhenItsPhaseIsThere_W7)
     ibv_qp *qp = new_qp();
     post_sends(qp, 0, 1);
     fake::Cqe c = cqe(qp, 0);
-    memcpy(hca.cqs.at(cq->handle).ring->words(), c.data(), BDY_CQE_BYTES - 8); // all but the last word
+    memcpy(hca.cqs.at(cq->handle).ring->words(), c.data(),
+           BDY_CQE_BYTES - 8); // all but the last word
     EXPECT_TRUE(cq_is_empty());
     complete(qp, 0);
     EXPECT_EQ(poll_one().status, IBV_WC_SUCCESS);
@@ -120,10 +126,15 @@ TEST_F(Poll, UnsignaledRequestsAreRetiredByTheNextCompletion_W1)
 
 TEST_F(Poll, OpcodesAreThoseOfTheRequestWhateverTheStatus_W3_W4)
 {
-    const struct { ibv_wr_opcode post; ibv_wc_opcode want; } cases[] = {
-        {IBV_WR_SEND, IBV_WC_SEND}, {IBV_WR_SEND_WITH_IMM, IBV_WC_SEND}, {IBV_WR_RDMA_WRITE, IBV_WC_RDMA_WRITE},
-        {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_RDMA_WRITE}, {IBV_WR_RDMA_READ, IBV_WC_RDMA_READ},
-        {IBV_WR_LOCAL_INV, IBV_WC_LOCAL_INV}};
+    const struct {
+        ibv_wr_opcode post;
+        ibv_wc_opcode want;
+    } cases[] = {{IBV_WR_SEND, IBV_WC_SEND},
+                 {IBV_WR_SEND_WITH_IMM, IBV_WC_SEND},
+                 {IBV_WR_RDMA_WRITE, IBV_WC_RDMA_WRITE},
+                 {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_RDMA_WRITE},
+                 {IBV_WR_RDMA_READ, IBV_WC_RDMA_READ},
+                 {IBV_WR_LOCAL_INV, IBV_WC_LOCAL_INV}};
     ibv_qp *qp = new_qp();
     uint32_t index = 0;
     for (const auto &c : cases)
@@ -140,10 +151,15 @@ TEST_F(Poll, StatusesAreThoseOfTheVerbs)
 {
     ibv_qp *qp = new_qp();
     uint32_t index = 0;
-    const struct { uint8_t cqe; ibv_wc_status want; } cases[] = {
-        {BDY_WC_LOC_PROT_ERR, IBV_WC_LOC_PROT_ERR}, {BDY_WC_REM_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR},
-        {BDY_WC_RETRY_EXC_ERR, IBV_WC_RETRY_EXC_ERR}, {BDY_WC_RNR_RETRY_EXC_ERR, IBV_WC_RNR_RETRY_EXC_ERR},
-        {BDY_WC_FATAL_ERR, IBV_WC_FATAL_ERR}, {200, IBV_WC_GENERAL_ERR}};
+    const struct {
+        uint8_t cqe;
+        ibv_wc_status want;
+    } cases[] = {{BDY_WC_LOC_PROT_ERR, IBV_WC_LOC_PROT_ERR},
+                 {BDY_WC_REM_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR},
+                 {BDY_WC_RETRY_EXC_ERR, IBV_WC_RETRY_EXC_ERR},
+                 {BDY_WC_RNR_RETRY_EXC_ERR, IBV_WC_RNR_RETRY_EXC_ERR},
+                 {BDY_WC_FATAL_ERR, IBV_WC_FATAL_ERR},
+                 {200, IBV_WC_GENERAL_ERR}};
     for (const auto &c : cases) {
         ASSERT_EQ(post(qp, send_wr(IBV_WR_SEND)), 0);
         complete(qp, index++, c.cqe);
@@ -155,7 +171,8 @@ TEST_F(Poll, VendorErrorIsTheLocalRuleOrTheSyndromeAlone_H12)
 {
     ibv_qp *qp = new_qp();
     post_sends(qp, 0, 3);
-    fake::Cqe local = cqe(qp, 0, BDY_WC_LOC_PROT_ERR), nak = cqe(qp, 1, BDY_WC_REM_ACCESS_ERR), good = cqe(qp, 2);
+    fake::Cqe local = cqe(qp, 0, BDY_WC_LOC_PROT_ERR), nak = cqe(qp, 1, BDY_WC_REM_ACCESS_ERR),
+              good = cqe(qp, 2);
     bdy_cqe_set_rule(local.data(), BDY_RULE_M8);
     bdy_cqe_set_rule(nak.data(), BDY_RULE_A9); // even if hardware let it slip
     bdy_cqe_set_syndrome(nak.data(), BDY_AETH_NAK_ACC);

@@ -6,9 +6,11 @@
 
 #include "fixture.h"
 
-namespace {
+namespace
+{
 
-class Send : public Provider {
+class Send : public Provider
+{
   protected:
     void SetUp() override
     {
@@ -17,7 +19,10 @@ class Send : public Provider {
         std::iota(memory.begin(), memory.end(), uint8_t{0});
     }
 
-    const fake::Doorbell &last_doorbell() const { return hca.doorbells.back(); }
+    const fake::Doorbell &last_doorbell() const
+    {
+        return hca.doorbells.back();
+    }
 };
 
 TEST_F(Send, SendWithTwoSgesIsOneSlot)
@@ -49,10 +54,13 @@ TEST_F(Send, WriteAndReadCarryTheRemoteRange)
 {
     ibv_qp *qp = new_qp();
     ibv_sge list[1] = {sge(64)};
-    const struct { ibv_wr_opcode opcode; uint8_t op; bool imm; } cases[] = {
-        {IBV_WR_RDMA_WRITE, BDY_WQE_OP_WRITE, false},
-        {IBV_WR_RDMA_WRITE_WITH_IMM, BDY_WQE_OP_WRITE_IMM, true},
-        {IBV_WR_RDMA_READ, BDY_WQE_OP_READ, false}};
+    const struct {
+        ibv_wr_opcode opcode;
+        uint8_t op;
+        bool imm;
+    } cases[] = {{IBV_WR_RDMA_WRITE, BDY_WQE_OP_WRITE, false},
+                 {IBV_WR_RDMA_WRITE_WITH_IMM, BDY_WQE_OP_WRITE_IMM, true},
+                 {IBV_WR_RDMA_READ, BDY_WQE_OP_READ, false}};
     uint32_t index = 0;
     for (const auto &c : cases) {
         ibv_send_wr wr = send_wr(c.opcode, list, 1, IBV_SEND_FENCE);
@@ -75,9 +83,14 @@ TEST_F(Send, WriteAndReadCarryTheRemoteRange)
 TEST_F(Send, SolicitedReachesHardwareOnlyWhereItMeansSomething)
 {
     ibv_qp *qp = new_qp();
-    const struct { ibv_wr_opcode opcode; bool solicits; } cases[] = {
-        {IBV_WR_SEND, true}, {IBV_WR_SEND_WITH_IMM, true}, {IBV_WR_RDMA_WRITE_WITH_IMM, true},
-        {IBV_WR_RDMA_WRITE, false}, {IBV_WR_RDMA_READ, false}};
+    const struct {
+        ibv_wr_opcode opcode;
+        bool solicits;
+    } cases[] = {{IBV_WR_SEND, true},
+                 {IBV_WR_SEND_WITH_IMM, true},
+                 {IBV_WR_RDMA_WRITE_WITH_IMM, true},
+                 {IBV_WR_RDMA_WRITE, false},
+                 {IBV_WR_RDMA_READ, false}};
     uint32_t index = 0;
     for (const auto &c : cases) {
         ASSERT_EQ(post(qp, send_wr(c.opcode, nullptr, 0, IBV_SEND_SOLICITED)), 0);
@@ -128,13 +141,16 @@ TEST_F(Send, InlineDataIsCopiedAtPostFromSeveralPieces)
     EXPECT_EQ(bdy_wqe_get_num_sge(w), 0u);
     EXPECT_EQ(bdy_wqe_get_slots(w), 3u);
     for (uint32_t i = 0; i < sent.size(); i++)
-        ASSERT_EQ(reinterpret_cast<const uint8_t *>(slot(qp, (32 + i) / 64))[(32 + i) % 64], sent[i]) << i;
+        ASSERT_EQ(reinterpret_cast<const uint8_t *>(slot(qp, (32 + i) / 64))[(32 + i) % 64],
+                  sent[i])
+            << i;
 }
 
 TEST_F(Send, InlineLimitIsExact_N3)
 {
     ibv_qp *qp = new_qp();
-    ibv_sge fits[2] = {sge(63), sge(1)}, over[2] = {sge(63), sge(2)}, wraps[2] = {sge(0xffffffff), sge(2)};
+    ibv_sge fits[2] = {sge(63), sge(1)}, over[2] = {sge(63), sge(2)},
+            wraps[2] = {sge(0xffffffff), sge(2)};
     EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND, fits, 2, IBV_SEND_INLINE)), 0);
     EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND, over, 2, IBV_SEND_INLINE)), EINVAL);
     EXPECT_EQ(post(qp, send_wr(IBV_WR_SEND, wraps, 2, IBV_SEND_INLINE)), EINVAL);
@@ -191,8 +207,8 @@ TEST_F(Send, FlagsAndOpcodesPassByAllowList_P12_P15)
     EXPECT_EQ(post(qp, send_wr(IBV_WR_LOCAL_INV, nullptr, 0, IBV_SEND_INLINE)), EINVAL);
     EXPECT_EQ(post(qp, send_wr(static_cast<ibv_wr_opcode>(99))), EINVAL);
     EXPECT_EQ(post(qp, send_wr(static_cast<ibv_wr_opcode>(-1))), EINVAL);
-    for (ibv_wr_opcode op : {IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_INV, IBV_WR_TSO,
-                             IBV_WR_DRIVER1, IBV_WR_ATOMIC_WRITE})
+    for (ibv_wr_opcode op : {IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD,
+                             IBV_WR_SEND_WITH_INV, IBV_WR_TSO, IBV_WR_DRIVER1, IBV_WR_ATOMIC_WRITE})
         EXPECT_EQ(post(qp, send_wr(op)), EOPNOTSUPP);
     EXPECT_TRUE(hca.doorbells.empty());
 }
@@ -273,7 +289,8 @@ TEST_F(Send, AcceptedInErr_Q2)
     EXPECT_EQ(poll_one().status, IBV_WC_WR_FLUSH_ERR);
 }
 
-class SendEarly : public Send {
+class SendEarly : public Send
+{
   protected:
     void SetUp() override
     {
@@ -306,7 +323,9 @@ TEST_F(SendEarly, ResetForgetsWhatWasAcceptedEarly_Q1)
     EXPECT_TRUE(cq_is_empty());
 }
 
-class Recv : public Send {};
+class Recv : public Send
+{
+};
 
 TEST_F(Recv, ReceiveWqeHasItsSgesAndNothingOfTheOneBefore)
 {

@@ -6,9 +6,12 @@
 
 #include "fixture.h"
 
-namespace {
+namespace
+{
 
-class Threads : public Provider {};
+class Threads : public Provider
+{
+};
 
 TEST_F(Threads, PostAndPollOfOneQueuePairBesideEachOther_N6)
 {
@@ -77,7 +80,8 @@ TEST_F(Threads, BindsOfOneWindowFromTwoQueuePairsKeepItsKeyInOrder_N6)
     for (ibv_qp *qp : qps)
         threads.emplace_back([=] {
             ibv_mw_bind bind{};
-            bind.bind_info = {mr, reinterpret_cast<uintptr_t>(memory.data()), 8, IBV_ACCESS_REMOTE_READ};
+            bind.bind_info = {mr, reinterpret_cast<uintptr_t>(memory.data()), 8,
+                              IBV_ACCESS_REMOTE_READ};
             for (int i = 0; i < 100; i++)
                 ASSERT_EQ(ibv_bind_mw(qp, mw, &bind), 0);
         });
