@@ -561,8 +561,9 @@ module bdy_sq_exec #(
       StArm0: st_d = StArm;
 
       StArm: begin
-        tm_valid_o = ctx0.timeout != '0 && !dead_i;
-        if (!tm_valid_o || tm_ready_i) st_d = StNext;
+        tm_valid_o = ctx0.timeout != '0 && !dead_i && cur_q.sent != rsp.upsn;
+        // The response half goes first: it may just have acknowledged everything.
+        st_d       = (tm_valid_o && !tm_ready_i) ? StArm0 : StNext;
       end
 
       StNext: begin

@@ -280,7 +280,7 @@ void Bench::drive()
     drive_response();
 
     d->cqe_ready_i = !hold_cqe && chance();
-    d->cqe_done_i = !cqe_done_.empty() && now_ >= cqe_done_.front();
+    d->cqe_done_i = !hold_cqe_done && !cqe_done_.empty() && now_ >= cqe_done_.front();
     d->cqe_err_i = cq_dead;
     d->ev_ready_i = chance();
 }

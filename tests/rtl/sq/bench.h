@@ -239,6 +239,7 @@ class Bench
     bool cq_dead = false;             // CQEs end in error
     bool hold_qp_err = false;         // the bind pipeline takes no QP_ERR
     bool hold_cqe = false;            // no CQE is taken
+    bool hold_cqe_done = false;       // taken CQEs are not stored
     bool hold_framer = false;         // no packet is taken
     bool hold_write = false;          // no write response comes
     bool hold_payload_read = false;   // no payload data comes

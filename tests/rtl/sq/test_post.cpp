@@ -125,7 +125,9 @@ TEST(SqPost, O1_O6_NothingPassesABindWithoutItsAnswer)
     Wr send;
     b.post(0, send);
     b.ring(0);
-    b.run(90);
+    b.run(40);
+    b.ring(0); // wakes the queue pair
+    b.run(50);
     EXPECT_EQ(b.ops.size(), 1u);
     EXPECT_TRUE(b.packets.empty());
     b.run(150);
@@ -337,6 +339,71 @@ TEST(SqPost, P15_TornSlotDoesNotHideTheWorkRequestsBehindIt)
     EXPECT_EQ(b.cqes[0].status(), BDY_WC_LOC_QP_OP_ERR);
     EXPECT_EQ(b.cqes[1].status(), BDY_WC_WR_FLUSH_ERR);
     EXPECT_EQ(b.cqes[1].index(), next);
+}
+
+TEST(SqPost, P15_W6_FlushPassesOverSlotsThatStartNothing)
+{
+    Bench b;
+    b.to_rts(0);
+    auto bad = b.image(0, Wr{});
+    bdy_wqe_set_op(bad.data(), 99);
+    b.post_raw(0, bad);
+    auto torn = b.image(0, Wr{});
+    bdy_wqe_set_index(torn.data(), 77);
+    b.post_raw(0, torn);
+    uint16_t last = b.post(0, Wr{});
+    b.ring(0);
+    ASSERT_TRUE(b.settle());
+    ASSERT_EQ(b.cqes.size(), 2u);
+    EXPECT_EQ(b.cqes[1].index(), last);
+    EXPECT_EQ(b.cqes[1].status(), BDY_WC_WR_FLUSH_ERR);
+}
+
+TEST(SqPost, SlotIndicesWrapAfter65536)
+{
+    Bench b;
+    b.to_rts(0);
+    uint32_t lkey = b.region(0x50'0000, 4096);
+    auto answer = [&](const Packet &p) {
+        Packet a;
+        uint64_t *h = a.hdr.data();
+        bool read = p.op() == BDY_BTH_OP_READ_REQ;
+        bdy_pkt_hdr_set_op(h, read ? BDY_BTH_OP_READ_RESP_ONLY : BDY_BTH_OP_ACK);
+        bdy_pkt_hdr_set_pkey(h, 0xffff);
+        bdy_pkt_hdr_set_dest_qp(h, BDY_QPN_BASE);
+        bdy_pkt_hdr_set_psn(h, p.psn());
+        bdy_pkt_hdr_set_paylen(h, read ? 4 : 0);
+        if (read)
+            a.data = {1, 2, 3, 4};
+        b.respond(a);
+    };
+    b.on_packet = answer;
+    Wr read;
+    read.op = BDY_WQE_OP_READ;
+    read.sges = {{0x50'0000, 4, lkey}};
+    Wr big;
+    big.is_inline = true;
+    big.inl = Bytes(480, 7);
+    big.signaled = false;
+    b.go(0, read);
+    ASSERT_TRUE(b.settle());
+    for (int i = 1; i < 8; i++)
+        b.post(0, Wr{});
+    b.ring(0);
+    ASSERT_TRUE(b.settle());
+    for (int i = 8; i < 65536; i += 8) {
+        b.go(0, big);
+        if (i % 32 == 0)
+            ASSERT_TRUE(b.settle());
+    }
+    ASSERT_TRUE(b.settle());
+    ASSERT_EQ(b.qps[0].pi, 0u);
+    read.sges = {{0x50'0100, 4, lkey}};
+    b.go(0, read);
+    ASSERT_TRUE(b.settle());
+    EXPECT_EQ(b.cqes.back().status(), BDY_WC_SUCCESS);
+    EXPECT_EQ(b.cqes.back().index(), 0u);
+    EXPECT_EQ(b.get(0x50'0100, 4), (Bytes{1, 2, 3, 4}));
 }
 
 TEST(SqPost, DmaErrorOfTheRingFailsTheWorkRequest)

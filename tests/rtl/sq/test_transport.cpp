@@ -226,6 +226,21 @@ TEST(SqTransport, T14_LengthIsTheSumOfTheSgesInHardware)
     t.b.go(0, w); // exactly 2^31: asked for
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 1; }));
     EXPECT_EQ(bdy_pkt_hdr_get_dmalen(t.b.packets[0].hdr.data()), 1ull << 31);
+    t.b.go(0, Wr{});
+    t.b.run(300);
+    EXPECT_EQ(t.b.packets.size(), 2u);
+    // 2^23 PSNs are the window: nothing goes behind them.
+    Pair small(1, [](uint64_t *c) { bdy_qp_ctx0_set_mtu(c, 1); });
+    small.b.regions[0x99] = {0, ~0ull, BDY_ACCESS_BIT_LOCAL_WRITE, 7};
+    small.b.on_packet = {};
+    small.b.post(0, w);
+    small.b.post(0, Wr{});
+    small.b.ring(0);
+    small.b.run(500);
+    ASSERT_EQ(small.b.packets.size(), 1u);
+    small.b.respond(ack(100, BDY_AETH_ACK, BDY_BTH_OP_READ_RESP_FIRST, pattern(256)));
+    ASSERT_TRUE(small.b.until([&] { return small.b.packets.size() == 2; }));
+    EXPECT_EQ(small.b.packets[1].psn(), 100u + (1u << 23));
     Wr longer;
     for (int i = 0; i < 16; i++)
         longer.sges.push_back({0x1000, 0xffffffff, 0x99});
@@ -742,6 +757,7 @@ TEST(SqTransport, GatherOfAnAcknowledgedMessageMayFailWithoutHarm)
     ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 1; }));
     // Sent again; the first one's acknowledge arrives while the payload is being read, then the
     // region goes away.
+    t.b.run(20);
     t.b.hold_payload_read = true;
     t.b.jump(t.b.next_timer());
     t.b.run(60);
@@ -756,6 +772,32 @@ TEST(SqTransport, GatherOfAnAcknowledgedMessageMayFailWithoutHarm)
     ASSERT_EQ(t.b.cqes.size(), 1u);
     EXPECT_EQ(t.b.cqes[0].status(), BDY_WC_SUCCESS);
     EXPECT_EQ(bdy_qp_ctx0_get_st(t.b.ctx0(0).data()), uint64_t(BDY_QP_ST_RTS));
+    t.b.go(0, Wr{}); // and the queue goes on
+    ASSERT_TRUE(t.b.until([&] { return t.b.packets.back().psn() == 101; }));
+}
+
+TEST(SqTransport, LateAcknowledgeEndsTheRepetition)
+{
+    Pair t;
+    t.peer->silent = true;
+    for (int i = 0; i < 6; i++)
+        t.b.post(0, Wr{});
+    t.b.ring(0);
+    ASSERT_TRUE(t.b.settle());
+    ASSERT_EQ(t.b.packets.size(), 6u);
+    t.b.jump(t.b.next_timer());
+    ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 7; }));
+    t.b.hold_framer = true; // the second packet is on its way again
+    t.b.run(50);
+    t.b.respond(ack(105));
+    ASSERT_TRUE(t.b.until([&] { return t.b.cqes.size() == 6; }, 300));
+    t.b.hold_framer = false;
+    ASSERT_TRUE(t.b.settle());
+    EXPECT_EQ(t.b.packets.size(), 8u);
+    EXPECT_EQ(t.b.next_timer(), ~0ull);
+    t.b.go(0, Wr{});
+    ASSERT_TRUE(t.b.until([&] { return t.b.packets.size() == 9; }));
+    EXPECT_EQ(t.b.packets[8].psn(), 106u);
 }
 
 TEST(SqTransport, LongMessageAsksForAcknowledgesOnItsWay)
