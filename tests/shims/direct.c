@@ -307,7 +307,7 @@ void bdy_direct_settle(struct bdy_direct *d, uint64_t cycles)
         if (bdy_host_run(d->host, RELAX_CYCLES, &why)) break;
         bdy_host_status(d->host, &st);
         if (why != BDY_HOST_IDLE) continue;
-        if (st.next_timer > end || bdy_host_skip(d->host, st.next_timer)) break;
+        if (bdy_host_skip(d->host, st.next_timer < end ? st.next_timer : end)) break; /* time passes also when nothing happens */
         bdy_host_status(d->host, &st);
     }
     pthread_mutex_unlock(&d->lock);
