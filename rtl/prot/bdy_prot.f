@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Protection engine, in order of dependence.
 rtl/prot/bdy_access_check.sv
 rtl/prot/bdy_bind_check.sv
