@@ -171,6 +171,15 @@ TEST_F(Aspace, WithoutAPidfdTheCookieTells)
     EXPECT_EQ(read_at(200), BDY_DMA_ERROR);
 }
 
+TEST_F(Aspace, AnEndedPidfdIsADeathWhateverThePidSaysNow)
+{
+    Child other;
+    as = bdy_host_aspace_pid(rig.host, child.pid, other.pidfd, child.va(), kCookie);
+    ASSERT_EQ(bdy_host_aspace_probe(as), 0);
+    other.die(); // as if the pid had been given away, with the same memory even
+    EXPECT_EQ(bdy_host_aspace_probe(as), -ESRCH);
+}
+
 TEST_F(Aspace, AnExecIsADeathH21)
 {
     attach();
@@ -304,6 +313,8 @@ TEST(AspaceOps, TheCheckIsOncePerBatchH21)
     EXPECT_EQ(served.checks, 2);
     served.check_answer = -ESRCH;
     EXPECT_EQ(rig.read(bus_of(m, 0), 8).status, BDY_DMA_ERROR);
+    served.check_answer = 0;
+    EXPECT_EQ(rig.read(bus_of(m, 0), 8).status, BDY_DMA_ERROR) << "nothing revives it";
     rig.pci->ops->dma_unmap(rig.pci, &m);
     bdy_host_aspace_free(rig.host, as);
 }

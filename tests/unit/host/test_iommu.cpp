@@ -79,6 +79,18 @@ TEST(IommuTree, FindsWhatAListFinds)
     EXPECT_EQ(mmu.root, nullptr);
 }
 
+TEST(IommuTree, BlocksNeverOverlap)
+{
+    // There is room for two of this size.
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        bdy_iommu mmu = {nullptr, seed};
+        bdy_iommu_range a{}, b{};
+        bdy_iommu_enter(&mmu, &a, 1ull << 50, 1ull << 50, 0);
+        bdy_iommu_enter(&mmu, &b, 1ull << 50, 1ull << 50, 0);
+        EXPECT_NE(a.block, b.block);
+    }
+}
+
 class Iommu : public ::testing::Test {
   protected:
     bdy_dma_map map(Rig &rig, uint64_t va, uint64_t bytes, unsigned dir = kBoth)
@@ -207,6 +219,27 @@ TEST_F(Iommu, OutsideAMappingIsAnErrorThatIsLoggedAndCounted)
         EXPECT_EQ(faults, 5u);
         rig.pci->ops->dma_unmap(rig.pci, &m);
     }
+}
+
+TEST_F(Iommu, OfAPartialFrameOnlyTheMappedPagesTranslate)
+{
+    Rig rig([](bdy_host_cfg &c) { c.share_4k = c.share_mixed = 0; });
+    Memory mem(32 * 4096);
+    for (uint64_t first = 0; first < 16; first++) {
+        for (uint64_t pages = 1; pages <= 5; pages++) {
+            auto m = map(rig, mem.va(4096 * first), 4096 * pages);
+            for (size_t f = 0; f < m.npages; f++) {
+                for (uint64_t at = 0; at < m.pages[f].bytes; at += 4096) {
+                    const bool head = f == 0 && at < m.offset;
+                    const bool tail = f == m.npages - 1 && bus_of(m, 4096 * pages - 1) < m.pages[f].bus + at;
+                    const auto expect = head || tail ? BDY_DMA_ERROR : BDY_DMA_OK;
+                    ASSERT_EQ(rig.read(m.pages[f].bus + at, 32).status, expect) << first << " " << pages << " " << at;
+                }
+            }
+            rig.pci->ops->dma_unmap(rig.pci, &m);
+        }
+    }
+    EXPECT_GT(rig.stats().dma_errors, 100u);
 }
 
 TEST_F(Iommu, DirectionsAreEnforced)

@@ -370,6 +370,42 @@ TEST_F(Pci, ResetStopsBusMasteringAndDrainsFirst)
     EXPECT_GE(slow.pci->ops->now(slow.pci), 400u);
 }
 
+struct Heard {
+    std::vector<uint32_t> kinds;
+    uint64_t sum = 0;
+};
+
+TEST_F(Pci, TheTraceIsPassedOnAndHashedWithItsCycle)
+{
+    const auto story = [](uint64_t cycle, uint32_t kind, uint64_t word, bool listen) {
+        Heard heard;
+        Rig traced([&](bdy_host_cfg &c) {
+            c.trace_hash = 1;
+            c.log = nullptr;
+            c.arg = &heard;
+            if (listen)
+                c.trace = [](void *arg, const bdy_trace *ev) {
+                    static_cast<Heard *>(arg)->kinds.push_back(ev->kind);
+                    static_cast<Heard *>(arg)->sum += ev->words[0];
+                };
+        });
+        traced.in_device([&](bdy_dev &d) {
+            const bdy_trace ev = {cycle, kind, 1, &word};
+            d.up.trace(d.up_arg, &ev);
+        });
+        EXPECT_EQ(traced.stats().trace_events, 1u);
+        EXPECT_EQ(heard.kinds, listen ? std::vector<uint32_t>{kind} : std::vector<uint32_t>{});
+        EXPECT_EQ(heard.sum, listen ? word : 0);
+        return traced.stats().trace_hash;
+    };
+    const uint64_t hash = story(5, 1, 77, true);
+    EXPECT_EQ(story(5, 1, 77, false), hash);
+    EXPECT_NE(story(6, 1, 77, false), hash);
+    EXPECT_NE(story(5, 2, 77, false), hash);
+    EXPECT_NE(story(5, 1, 78, false), hash);
+    EXPECT_EQ(rig.dev->up.trace, nullptr) << "nobody listens: the device need not speak";
+}
+
 TEST_F(Pci, TheLogTellsEveryHostEvent)
 {
     bdy_dma_buf buf;
