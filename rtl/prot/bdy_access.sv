@@ -105,7 +105,6 @@ module bdy_access #(
   logic                          miss_room, take, ret_take, arb_valid;
   logic [NAcc-1:0]               gnt;
   logic [$clog2(NAcc)-1:0]       port;
-  logic [bdy_pkg::ACC_REQ_W-1:0] req;
   logic [19:0]                   req_slot;
   logic [LogKeys-1:0]            ret_slot;
   logic                          ret_poison;
@@ -116,8 +115,7 @@ module bdy_access #(
   assign ret_take    = ret_valid_i && ret_ready_o;
   assign take        = arb_valid && room_i && miss_room && !ret_valid_i;
   assign acc_ready_o = take ? gnt : '0;
-  assign req         = acc_req_i[bdy_pkg::ACC_REQ_W*port+:bdy_pkg::ACC_REQ_W];
-  assign req_slot    = req[bdy_pkg::ACC_REQ_KEY_LSB+12+:20];
+  assign req_slot    = acc_req_i[bdy_pkg::ACC_REQ_W*port+bdy_pkg::ACC_REQ_KEY_LSB+12+:20];
   assign rd_en_o     = take || (ret_take && ret_poison);
   assign rd_slot_o   = ret_take ? ret_slot : LogKeys'(req_slot);
 
@@ -237,7 +235,7 @@ module bdy_access #(
     s1_ret_q  <= ret_take;
     s1_fill_q <= ret_take && !ret_poison;
     if (take) begin
-      s1_req_q  <= pack_req(port, req);
+      s1_req_q  <= pack_req(port, acc_req_i[bdy_pkg::ACC_REQ_W*port+:bdy_pkg::ACC_REQ_W]);
       s1_slot_q <= rd_slot_o;
       s1_fits_q <= slot_fits(req_slot);
     end

@@ -141,11 +141,17 @@ module bdy_life_check #(
   logic       body_key_bad, image_bad;
   logic [7:0] image_rule;
 
-  assign body_key_bad = !slot_fits(key_i[31:12]) || body.nonce != key_i[11:8] || (body_i & bdy_pkg::MPT_ENTRY_RSVD_MASK) != '0;
-  assign image_bad    = body.kind != bdy_pkg::MPT_KIND_MR ||
-      region_image_bad(body.rights, body.zero_based, body.start, {body.qpn, body.mr_slot, body.mr_nonce, body.qp_gen}) ||
-      (body.direct ? direct_bad(body.base, body.npages, body.list_off, body.len) :
-                     list_bad(body.base, body.npages, body.log_ps, body.list_off, body.len));
+  always_comb begin
+    body_key_bad = 1'b0;
+    image_bad    = 1'b0;
+    if (op_i == bdy_pkg::PROT_OP_MR_OPEN || op_i == bdy_pkg::PROT_OP_MR_REPLACE || op_i == bdy_pkg::PROT_OP_MW_ALLOC) begin
+      body_key_bad = !slot_fits(key_i[31:12]) || body.nonce != key_i[11:8] || (body_i & bdy_pkg::MPT_ENTRY_RSVD_MASK) != '0;
+      image_bad    = body.kind != bdy_pkg::MPT_KIND_MR ||
+          region_image_bad(body.rights, body.zero_based, body.start, {body.qpn, body.mr_slot, body.mr_nonce, body.qp_gen}) ||
+          (body.direct ? direct_bad(body.base, body.npages, body.list_off, body.len) :
+                         list_bad(body.base, body.npages, body.log_ps, body.list_off, body.len));
+    end
+  end
 
   always_comb begin
     image_rule = bdy_pkg::RULE_NONE;
@@ -203,7 +209,8 @@ module bdy_life_check #(
 
   always_comb begin
     mtt_rule = bdy_pkg::RULE_NONE;
-    if (ent_err_i || owner_err_i || mtt_err_i) mtt_rule = bdy_pkg::RULE_H8;
+    if (op_i != bdy_pkg::PROT_OP_MTT_WRITE) mtt_rule = bdy_pkg::RULE_NONE;
+    else if (ent_err_i || owner_err_i || mtt_err_i) mtt_rule = bdy_pkg::RULE_H8;
     else if (!named || ent.direct || !covers(ent.base, ent.npages, index_i)) mtt_rule = bdy_pkg::RULE_N1;
     else if ((body_i & {384'h0, bdy_pkg::MTT_ENTRY_RSVD_MASK}) != '0 || body_i[511:128] != '0) mtt_rule = bdy_pkg::RULE_N1;
     else if (misaligned(mtt.addr, ent.log_ps)) mtt_rule = bdy_pkg::RULE_N1;
@@ -223,7 +230,7 @@ module bdy_life_check #(
 
   always_comb begin
     ctx_rule = bdy_pkg::RULE_NONE;
-    case (ctx_kind_i)
+    if (op_i == bdy_pkg::PROT_OP_CTX_WRITE) case (ctx_kind_i)
       bdy_pkg::CTX_KIND_QP: begin
         if ((index_i >> LogQps) != 32'h0) ctx_rule = bdy_pkg::RULE_N1;
         else if (half_i) begin

@@ -49,32 +49,32 @@ module bdy_miss #(
 
   always_comb begin
     free_id = '0;
-    for (int i = NMiss - 1; i >= 0; i--) begin
-      if (!busy_q[i]) free_id = IdW'(i);
+    if (miss_en_i) begin
+      for (int i = NMiss - 1; i >= 0; i--) begin
+        if (!busy_q[i]) free_id = IdW'(i);
+      end
     end
   end
 
-  for (genvar i = 0; i < NMiss; i++) begin : g_entry
-    logic new_here;
-    assign new_here   = miss_en_i && free_id == IdW'(i);
-`ifdef BUG_MISS_POISON
-    assign upd_hit[i] = 1'b0;
-`else
-    assign upd_hit[i] = upd_en_i && upd_slot_i == (new_here ? miss_slot_i : slot_q[i]);
+  always_comb begin
+    upd_hit = '0;
+`ifndef BUG_MISS_POISON
+    if (upd_en_i) begin
+      for (int i = 0; i < NMiss; i++) upd_hit[i] = slot_q[i] == upd_slot_i;
+    end
 `endif
+  end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) begin
-        busy_q[i]   <= 1'b0;
-        poison_q[i] <= 1'b0;
-      end else begin
-        if (new_here) begin
-          busy_q[i]   <= 1'b1;
-          poison_q[i] <= upd_hit[i];
-        end else begin
-          if (ret_en_i && ret_id_i == IdW'(i)) busy_q[i] <= 1'b0;
-          if (upd_hit[i]) poison_q[i] <= 1'b1;
-        end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q   <= '0;
+      poison_q <= '0;
+    end else begin
+      if (upd_en_i) poison_q <= poison_q | upd_hit;
+      if (ret_en_i) busy_q[ret_id_i] <= 1'b0;
+      if (miss_en_i) begin
+        busy_q[free_id]   <= 1'b1;
+        poison_q[free_id] <= upd_en_i && upd_slot_i == miss_slot_i;
       end
     end
   end

@@ -147,8 +147,9 @@ module bdy_op #(
   logic [NOp-1:0]                eligible, gnt;
   logic [1:0]                    arb_port, port_q;
   logic [7:0]                    tag_q;
-  logic [bdy_pkg::PROT_OP_W-1:0] op_next, op_bits_q;
-  bdy_pkg::prot_op_t             next, op;
+  logic [bdy_pkg::PROT_OP_W-1:0] op_bits_q;
+  bdy_pkg::prot_op_t             op;
+  logic [19:0]                   next_slot, next_mr_slot;
 
   assign op      = op_bits_q;
   assign held_cw = state_q != StIdle && writes_ctx_elsewhere(op.op, op.ctx_kind);
@@ -165,8 +166,8 @@ module bdy_op #(
 
   assign can_take   = state_q == StIdle || (state_q == StExec && go);
   assign op_ready_o = gnt;
-  assign op_next    = op_req_i[bdy_pkg::PROT_OP_W*arb_port+:bdy_pkg::PROT_OP_W];
-  assign next       = op_next;
+  assign next_slot    = op_req_i[bdy_pkg::PROT_OP_W*arb_port+bdy_pkg::PROT_OP_KEY_LSB+12+:20];
+  assign next_mr_slot = op_req_i[bdy_pkg::PROT_OP_W*arb_port+bdy_pkg::PROT_OP_MR_KEY_LSB+12+:20];
 
   bdy_rr_arb #(.N(NOp)) u_arb (
     .clk_i, .rst_ni,
@@ -178,7 +179,7 @@ module bdy_op #(
   );
 
   assign look_en_o   = {2{arb_valid}};
-  assign look_slot_o = {LogKeys'(next.mr_key[31:12]), LogKeys'(next.key[31:12])};
+  assign look_slot_o = {LogKeys'(next_mr_slot), LogKeys'(next_slot)};
 
   // ---------------------------------------------------------------- entries
   logic [EntW-1:0] obj_q, reg_q, look_obj, look_reg;
@@ -222,7 +223,7 @@ module bdy_op #(
 
   always_ff @(posedge clk_i) begin
     if (arb_valid) begin
-      op_bits_q   <= op_next;
+      op_bits_q   <= op_req_i[bdy_pkg::PROT_OP_W*arb_port+:bdy_pkg::PROT_OP_W];
       port_q      <= arb_port;
       tag_q       <= op_tag_i[8*arb_port+:8];
       mtt_done_q  <= 1'b0;
@@ -420,6 +421,6 @@ module bdy_op #(
   assign idle_o = state_q == StIdle && !mttw_busy_q && !later_q && ope_valid_o == '0;
 
   logic unused;
-  assign unused = ^{op, next, obj_seen};
+  assign unused = ^{op, obj_seen, next_slot, next_mr_slot};
 
 endmodule

@@ -595,7 +595,8 @@ module bdy_prot_core #(
   );
 
   always_comb begin
-    case (mpt_src)
+    mptq_in = '0;
+    if (mpt_any) case (mpt_src)
       2'd0:    mptq_in = {1'b0, TagAccess, 6'(iss_id), iss_slot, EntW'(0)};
       2'd1:    mptq_in = {1'b0, TagOp, 5'b0, op_mpt_which, op_mpt_slot, EntW'(0)};
       2'd2:    mptq_in = {1'b1, TagWrite, 6'(wb_id), wb_slot, wb_entry};

@@ -106,7 +106,7 @@ module bdy_raw_read #(
 
   always_ff @(posedge clk_i) begin
     case (state_q)
-      StIdle: begin
+      StIdle: if (rd_valid_i) begin
         err_q  <= idx_bad;
         data_q <= '0;
       end

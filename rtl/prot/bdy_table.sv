@@ -88,9 +88,13 @@ module bdy_table #(
     );
   end
 
+  always_comb begin
+    rsp_data_o = '0;
+    if (rsp_valid_q) rsp_data_o = {data[Width*next_bank_q+:Width], data[Width*bank_q+:Width]};
+  end
+
   assign rsp_valid_o = rsp_valid_q;
   assign rsp_tag_o   = tag_q;
-  assign rsp_data_o  = {data[Width*next_bank_q+:Width], data[Width*bank_q+:Width]};
   assign idle_o      = cleared_q && !rsp_valid_q;
 
 endmodule

@@ -52,38 +52,40 @@ module bdy_wbuf #(
     free_id = '0;
     same_id = '0;
     wr_id_o = '0;
-    for (int i = Depth - 1; i >= 0; i--) begin
-      if (!busy_q[i]) free_id = IdW'(i);
-      if (same[i])    same_id = IdW'(i);
-      if (offer[i])   wr_id_o = IdW'(i);
+    same    = '0;
+    if (busy_q != '0) begin
+      for (int i = Depth - 1; i >= 0; i--) begin
+        same[i] = busy_q[i] && slot_q[i] == put_slot_i;
+        if (!busy_q[i]) free_id = IdW'(i);
+        if (same[i])    same_id = IdW'(i);
+        if (offer[i])   wr_id_o = IdW'(i);
+      end
     end
   end
 
+  logic sends;
   assign wr_valid_o = offer != '0;
   assign wr_slot_o  = slot_q[wr_id_o];
   assign wr_entry_o = entry_q[wr_id_o];
+  assign sends      = wr_valid_o && wr_ready_i;
 
-  for (genvar i = 0; i < Depth; i++) begin : g_place
-    logic put_here, sends, confirmed;
-    assign same[i]   = busy_q[i] && slot_q[i] == put_slot_i;
-    assign put_here  = put_en_i && put_id == IdW'(i);
-    assign sends     = wr_valid_o && wr_ready_i && wr_id_o == IdW'(i);
-    assign confirmed = b_valid_i && b_id_i == IdW'(i);
-
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) begin
-        busy_q[i]  <= 1'b0;
-        sent_q[i]  <= 1'b0;
-        again_q[i] <= 1'b0;
-      end else if (confirmed) begin
-        busy_q[i]  <= again_q[i] || put_here;
-        sent_q[i]  <= 1'b0;
-        again_q[i] <= 1'b0;
-      end else begin
-        if (put_here) busy_q[i] <= 1'b1;
-        if (sends)    sent_q[i] <= 1'b1;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q  <= '0;
+      sent_q  <= '0;
+      again_q <= '0;
+    end else begin
+      if (sends) sent_q[wr_id_o] <= 1'b1;
+      if (b_valid_i) begin
+        busy_q[b_id_i]  <= again_q[b_id_i];
+        sent_q[b_id_i]  <= 1'b0;
+        again_q[b_id_i] <= 1'b0;
+      end
+      if (put_en_i) begin
+        busy_q[put_id] <= 1'b1;
 `ifndef BUG_WBUF_AGAIN
-        if (put_here && (sent_q[i] || sends)) again_q[i] <= 1'b1;
+        // Under way, or leaving just now with the older entry: to be written once more.
+        if (!(b_valid_i && b_id_i == put_id)) again_q[put_id] <= sent_q[put_id] || (sends && wr_id_o == put_id);
 `endif
       end
     end
@@ -96,15 +98,16 @@ module bdy_wbuf #(
     end
   end
 
-  for (genvar m = 0; m < NMatch; m++) begin : g_match
-    logic [Depth-1:0] hits;
-    for (genvar i = 0; i < Depth; i++) begin : g_place
-      assign hits[i] = busy_q[i] && slot_q[i] == match_slot_i[LogKeys*m+:LogKeys];
+  always_comb begin
+    match_o = '0;
+`ifndef BUG_WBUF_MATCH
+    if (busy_q != '0) begin
+      for (int m = 0; m < NMatch; m++) begin
+        for (int i = 0; i < Depth; i++) begin
+          if (busy_q[i] && slot_q[i] == match_slot_i[LogKeys*m+:LogKeys]) match_o[m] = 1'b1;
+        end
+      end
     end
-`ifdef BUG_WBUF_MATCH
-    assign match_o[m] = 1'b0;
-`else
-    assign match_o[m] = hits != '0;
 `endif
   end
 
