@@ -55,7 +55,7 @@ module bdy_raw_read #(
 
   logic [2:0]   state_q;
   logic [1:0]   wait_q;
-  logic         sent_q, err_q, idx_bad;
+  logic         sent_q, offered_q, err_q, idx_bad;
   logic [511:0] data_q;
 
   always_comb begin
@@ -69,7 +69,8 @@ module bdy_raw_read #(
 
   assign mpt_valid_o  = state_q == StMpt && !sent_q;
   assign mpt_slot_o   = rd_idx_i[LogKeys-1:0];
-  assign mtt_valid_o  = state_q == StMtt && !sent_q && !mtt_hold_i;
+  // Once offered it stays: a write that starts meanwhile comes after this read.
+  assign mtt_valid_o  = state_q == StMtt && !sent_q && (offered_q || !mtt_hold_i);
   assign mtt_idx_o    = rd_idx_i[LogMtt-1:0];
   assign count_rd_o   = state_q == StChip;
   assign count_slot_o = rd_idx_i[LogKeys-1:0];
@@ -77,10 +78,12 @@ module bdy_raw_read #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= StIdle;
-      sent_q  <= 1'b0;
-      wait_q  <= 2'd0;
+      state_q   <= StIdle;
+      sent_q    <= 1'b0;
+      offered_q <= 1'b0;
+      wait_q    <= 2'd0;
     end else begin
+      offered_q <= mtt_valid_o && !mtt_ready_i;
       case (state_q)
         StIdle: if (rd_valid_i) begin
           sent_q  <= 1'b0;
