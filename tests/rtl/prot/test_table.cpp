@@ -99,6 +99,30 @@ TEST_F(ProtTable, H8_FillAgainstUpdate)
     }
 }
 
+// A region opens only when its last translation is in the table: from then on no access is refused for want of it.
+TEST_F(ProtTable, H2_H8_OpeningWaitsForTheLastTranslation)
+{
+    Entry e = paged_mr(mr, kPd, LW | RR, kStart, 0x1000, 7, 1, 0);
+    uint64_t granted = 0;
+    for (int i = 0; i < 100; i++) {
+        b.set_delay(60, true, 1);
+        e.st = BDY_MPT_ST_FREE;
+        ok(entry_op(BDY_PROT_OP_MR_OPEN, mr, e));
+        e.st = BDY_MPT_ST_VALID;
+        b.post_op(0, mtt_op(mr, 7, 0x1000ull * (i + 1)));
+        auto open = b.post_op(0, entry_op(BDY_PROT_OP_MR_OPEN, mr, e));
+        b.run_until([&] { return open->executed; });
+        std::vector<std::shared_ptr<Answer>> all;
+        for (int k = 0; k < 6; k++)
+            all.push_back(b.post(k % kAcc, remote(mr, kStart + k, 4)));
+        b.settle();
+        for (auto &a : all)
+            granted += a->rsp.granted();
+        ok(key_op(BDY_PROT_OP_MR_CLOSE, mr));
+    }
+    EXPECT_EQ(granted, 600u);
+}
+
 class ProtTableRandom : public ::testing::TestWithParam<int> {};
 
 TEST_P(ProtTableRandom, EveryVerdictEqualsTheReference)
