@@ -16,7 +16,7 @@ struct ibv_mr *bdy_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t
         .access = (uint32_t)access,
     };
     struct bdy_u_key_out out;
-    struct bdy_mr *mr = calloc(1, sizeof(*mr));
+    struct prov_mr *mr = calloc(1, sizeof(*mr));
     if (mr == NULL)
         return NULL;
     int err =
@@ -26,8 +26,8 @@ struct ibv_mr *bdy_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t
         errno = err;
         return NULL;
     }
-    mr->prov.access = access;
-    mr->prov.ibv = (struct ibv_mr){
+    mr->access = access;
+    mr->ibv = (struct ibv_mr){
         .context = pd->context,
         .pd = pd,
         .addr = addr,
@@ -36,13 +36,13 @@ struct ibv_mr *bdy_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t
         .lkey = out.key,
         .rkey = out.key,
     };
-    return &mr->prov.ibv;
+    return &mr->ibv;
 }
 
-int bdy_dereg_mr(struct prov_mr *prov)
+int bdy_dereg_mr(struct prov_mr *mr)
 {
-    int err = bdy_ctx_call_handle(bdy_ctx_of(prov->ibv.context), BDY_U_DEREG_MR, prov->ibv.handle);
+    int err = bdy_ctx_call_handle(bdy_ctx_of(mr->ibv.context), BDY_U_DEREG_MR, mr->ibv.handle);
     if (err == 0)
-        free(BDY_OF(struct bdy_mr, prov, prov));
+        free(mr);
     return err;
 }

@@ -62,7 +62,7 @@ int bdy_bind_check(struct bdy_ctx *ctx, const struct ibv_mw *mw,
         return EINVAL;
     if (info->mw_access_flags & ~(unsigned)(WINDOW_RIGHTS | IBV_ACCESS_LOCAL_WRITE)) // P8
         return EINVAL;
-    if (info->mr != NULL && bdy_mr_of(info->mr)->prov.access & IBV_ACCESS_ZERO_BASED) // P6
+    if (info->mr != NULL && bdy_mr_of(info->mr)->access & IBV_ACCESS_ZERO_BASED) // P6
         return EINVAL;
     if (mw->type == IBV_MW_TYPE_1 && info->mw_access_flags & IBV_ACCESS_ZERO_BASED &&
         ctx->strict_ibta) // P7

@@ -50,14 +50,6 @@ struct bdy_ctx {
     struct bdy_stream *channels;
 };
 
-struct bdy_pd {
-    struct ibv_pd ibv;
-};
-
-struct bdy_mr {
-    struct prov_mr prov;
-};
-
 struct bdy_mw {
     struct ibv_mw ibv;
     struct bdy_mw *next; /**< in its bucket */
@@ -128,9 +120,9 @@ static inline struct bdy_ctx *bdy_ctx_of(struct ibv_context *c)
 {
     return BDY_OF(struct bdy_ctx, vctx.context, c);
 }
-static inline struct bdy_mr *bdy_mr_of(struct ibv_mr *mr)
+static inline struct prov_mr *bdy_mr_of(struct ibv_mr *mr)
 {
-    return BDY_OF(struct bdy_mr, prov.ibv, mr);
+    return BDY_OF(struct prov_mr, ibv, mr);
 }
 static inline struct bdy_mw *bdy_mw_of(struct ibv_mw *mw)
 {

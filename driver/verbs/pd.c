@@ -9,7 +9,7 @@
 struct ibv_pd *bdy_alloc_pd(struct ibv_context *context)
 {
     struct bdy_u_handle out;
-    struct bdy_pd *pd = calloc(1, sizeof(*pd));
+    struct ibv_pd *pd = calloc(1, sizeof(*pd));
     if (pd == NULL)
         return NULL;
     int err = bdy_ctx_call(bdy_ctx_of(context), BDY_U_ALLOC_PD, NULL, 0, &out, sizeof(out));
@@ -18,15 +18,15 @@ struct ibv_pd *bdy_alloc_pd(struct ibv_context *context)
         errno = err;
         return NULL;
     }
-    pd->ibv.context = context;
-    pd->ibv.handle = out.handle;
-    return &pd->ibv;
+    pd->context = context;
+    pd->handle = out.handle;
+    return pd;
 }
 
-int bdy_dealloc_pd(struct ibv_pd *ibpd)
+int bdy_dealloc_pd(struct ibv_pd *pd)
 {
-    int err = bdy_ctx_call_handle(bdy_ctx_of(ibpd->context), BDY_U_DEALLOC_PD, ibpd->handle);
+    int err = bdy_ctx_call_handle(bdy_ctx_of(pd->context), BDY_U_DEALLOC_PD, pd->handle);
     if (err == 0)
-        free(BDY_OF(struct bdy_pd, ibv, ibpd));
+        free(pd);
     return err;
 }
