@@ -27,6 +27,9 @@ public:
         if (offering_) {
             const Bytes &f = frames_.front();
             Bytes b = beat(f, at_ / 32);
+            for (size_t k = f.size() - at_; k < 32; k++) {
+                b[k] = 0xcc; // lanes behind the end hold anything
+            }
             put(data, b.data(), 32);
             keep = keep_of(f.size() - at_);
             last = f.size() - at_ <= 32;

@@ -191,6 +191,29 @@ TEST_F(Deframer, H17DropsAFrameWithAnyBitFlippedThatTheIcrcCovers)
     EXPECT_EQ(bad(), flips);
 }
 
+TEST_F(Deframer, H17KeepsAWaitingPacketWholeWhileAnEndlessFramePasses)
+{
+    for (int k = 0; k < 2; k++) { // either buffer waits while the other is run over
+        packet::Packet first = packet::random_packet(r, BDY_BTH_OP_SEND_ONLY, 10);
+        in.push(packet::frame(first, packet::kLid, gids));
+        run();
+        expect(first);
+        packet::Packet p = packet::random_packet(r, BDY_BTH_OP_SEND_ONLY, 4096);
+        p.grh = false; // its payload begins in the buffer's first line
+        in.push(packet::frame(p, packet::kLid, gids));
+        in.push(r.bytes(20000));
+        hold = true;
+        run();
+        hold = false;
+        run();
+        expect(p);
+        in.push(packet::frame(first, packet::kLid, gids));
+        run();
+        expect(first);
+    }
+    EXPECT_EQ(bad_len, 2u);
+}
+
 // A frame whose ICRC is right but whose contents are not.
 TEST_F(Deframer, H17DropsFramesWhoseLengthsOrFormDisagreeWithTheBytes)
 {

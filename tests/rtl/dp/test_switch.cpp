@@ -96,6 +96,7 @@ protected:
             c++;
         }
         EXPECT_FALSE(busy()) << "hangs";
+        EXPECT_FALSE(request_out.mid_frame() || response_out.mid_frame() || link_out.mid_frame()) << "cut frame";
         return c;
     }
 
