@@ -48,7 +48,7 @@ function(bdy_verilate target)
   add_library(${target} STATIC)
   verilate(${target} TOP_MODULE ${V_TOP} PREFIX ${V_PREFIX} SOURCES ${files} ${trace}
     VERILATOR_ARGS --assert -O3 -Wall ${V_ARGS}
-    OPT_FAST ${optimise} OPT_SLOW -O1 OPT_GLOBAL -O2)
+    OPT_FAST ${optimise} OPT_SLOW -O0 OPT_GLOBAL -O2)
   # Generated code is not ours to warn about, and its debug information is most of a build's time and size.
   target_compile_options(${target} PRIVATE -w -g0)
   target_compile_definitions(${target} PUBLIC VL_TIME_CONTEXT)
