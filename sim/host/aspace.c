@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose memory the device reaches. A process is reached by process_vm_*, our own memory too: there the kernel says EFAULT where
-// a plain access would kill us.
+// Whose memory the device reaches. A process is reached by process_vm_*, our own memory too: there
+// the kernel says EFAULT where a plain access would kill us.
 #include "sim/host/aspace.h"
 
 #include "sim/host/iommu.h"
@@ -42,7 +42,8 @@ int bdy_aspace_check(struct bdy_aspace *as, uint64_t batch)
     return err;
 }
 
-struct bdy_aspace *bdy_host_aspace_ops(struct bdy_host *host, const struct bdy_aspace_ops *ops, void *arg)
+struct bdy_aspace *bdy_host_aspace_ops(struct bdy_host *host, const struct bdy_aspace_ops *ops,
+                                       void *arg)
 {
     (void)host;
     struct bdy_aspace *as = calloc(1, sizeof(*as));
@@ -80,7 +81,8 @@ struct process {
     int has_cookie;
 };
 
-/** The kernel's answer to a process_vm_* call as 0 or an errno; a short copy met an unmapped page. */
+/** The kernel's answer to a process_vm_* call as 0 or an errno; a short copy met an unmapped page.
+ */
 static int copied(ssize_t done, size_t wanted)
 {
     if (done >= 0)
@@ -122,7 +124,8 @@ static int process_check(void *arg)
     return memcmp(seen, p->cookie, sizeof(seen)) == 0 ? 0 : -ESRCH;
 }
 
-/** Do mappings with the rights of `dir` cover [from, end), and may all of it be read? The list is in address order. */
+/** Do mappings with the rights of `dir` cover [from, end), and may all of it be read? The list is
+ * in address order. */
 static int covered(FILE *maps, uint64_t from, uint64_t end, unsigned dir, int *readable)
 {
     *readable = 1;
@@ -145,7 +148,8 @@ static int covered(FILE *maps, uint64_t from, uint64_t end, unsigned dir, int *r
     return from < end ? -EFAULT : 0;
 }
 
-static int check_rights(const struct process *p, uint64_t from, uint64_t end, unsigned dir, int *readable)
+static int check_rights(const struct process *p, uint64_t from, uint64_t end, unsigned dir,
+                        int *readable)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%ld/maps", (long)p->pid);
@@ -202,8 +206,8 @@ static const struct bdy_aspace_ops process_ops = {
     .destroy = process_destroy,
 };
 
-struct bdy_aspace *bdy_host_aspace_pid(struct bdy_host *host, pid_t pid, int pidfd, uint64_t cookie_va,
-                                       const uint8_t cookie[16])
+struct bdy_aspace *bdy_host_aspace_pid(struct bdy_host *host, pid_t pid, int pidfd,
+                                       uint64_t cookie_va, const uint8_t cookie[16])
 {
     struct process *p = calloc(1, sizeof(*p));
     if (!p)

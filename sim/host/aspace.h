@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file aspace.h  Address spaces inside the root complex; bdy_host_aspace_* in host.h makes them. */
+/** @file aspace.h  Address spaces inside the root complex; bdy_host_aspace_* in host.h makes them.
+ */
 #ifndef BDY_SIM_HOST_ASPACE_H
 #define BDY_SIM_HOST_ASPACE_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device may reach: coherent buffers of ours and user memory in frames of every size (H25).
+// What the device may reach: coherent buffers of ours and user memory in frames of every size
+// (H25).
 #include "sim/host/internal.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@ static int sealed_memory(size_t bytes)
     const int fd = memfd_create("bindery-dma", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -ENOMEM;
-    if (ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    if (ftruncate(fd, (off_t)bytes) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         return fd;
     close(fd);
     return -ENOMEM;
@@ -48,7 +50,8 @@ int bdy_dma_alloc(struct bdy_pci *pci, size_t bytes, struct bdy_dma_buf *out)
     range->dir = BDY_DMA_TO_DEVICE | BDY_DMA_FROM_DEVICE;
     range->cpu = cpu;
     bdy_iommu_enter(&host->mmu, range, bytes, BDY_PAGE, 0);
-    *out = (struct bdy_dma_buf){.cpu = cpu, .bus = range->bus, .bytes = bytes, .fd = fd, .priv = range};
+    *out = (struct bdy_dma_buf){
+        .cpu = cpu, .bus = range->bus, .bytes = bytes, .fd = fd, .priv = range};
     return 0;
 
 close_fd:
@@ -75,11 +78,12 @@ void bdy_dma_free(struct bdy_pci *pci, struct bdy_dma_buf *buf)
 
 enum mix { MIX_4K, MIX_MIXED, MIX_LARGEST };
 
-/** The frames of a mapping before they have bus addresses: naturally aligned blocks of its address space. */
+/** The frames of a mapping before they have bus addresses: naturally aligned blocks of its address
+ * space. */
 struct plan {
     struct bdy_host *host;
     enum mix mix;
-    uint64_t from, end; /* whole pages */
+    uint64_t from, end;          /* whole pages */
     struct bdy_dma_page *frames; /* `bus` holds the virtual address for now */
     size_t count, room;
 };
@@ -103,15 +107,17 @@ static int add_block(struct plan *plan, uint64_t va, uint64_t bytes)
 {
     if (va + bytes <= plan->from || va >= plan->end)
         return 0;
-    const int halve = bytes > BDY_PAGE && (plan->mix == MIX_4K ||
-                                           (plan->mix == MIX_MIXED && bdy_rand_below(&plan->host->mmu.rng, 2)));
+    const int halve =
+        bytes > BDY_PAGE && (plan->mix == MIX_4K ||
+                             (plan->mix == MIX_MIXED && bdy_rand_below(&plan->host->mmu.rng, 2)));
     if (!halve)
         return add_frame(plan, va, bytes);
     const int err = add_block(plan, va, bytes / 2);
     return err ? err : add_block(plan, va + bytes / 2, bytes / 2);
 }
 
-/** The largest useful frame: the smallest aligned block that holds it all, or the largest there is. */
+/** The largest useful frame: the smallest aligned block that holds it all, or the largest there is.
+ */
 static uint64_t frame_size(uint64_t from, uint64_t end)
 {
     uint64_t size = BDY_PAGE;
@@ -151,7 +157,8 @@ struct mapping {
 };
 
 /** Give frame `i` its place on the bus; only its whole pages inside the mapping translate. */
-static void enter_frame(struct bdy_host *host, const struct plan *plan, struct mapping *map, size_t i, unsigned dir)
+static void enter_frame(struct bdy_host *host, const struct plan *plan, struct mapping *map,
+                        size_t i, unsigned dir)
 {
     struct bdy_dma_page *frame = &plan->frames[i];
     struct bdy_iommu_range *range = &map->ranges[i];
@@ -164,8 +171,8 @@ static void enter_frame(struct bdy_host *host, const struct plan *plan, struct m
     frame->bus = range->block;
 }
 
-int bdy_dma_map(struct bdy_pci *pci, struct bdy_aspace *as, uint64_t va, uint64_t bytes, unsigned dir,
-                struct bdy_dma_map *out)
+int bdy_dma_map(struct bdy_pci *pci, struct bdy_aspace *as, uint64_t va, uint64_t bytes,
+                unsigned dir, struct bdy_dma_map *out)
 {
     struct bdy_host *host = bdy_host_of(pci);
     memset(out, 0, sizeof(*out));

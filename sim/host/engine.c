@@ -86,11 +86,13 @@ static int vector_of(const struct bdy_host *host, uint64_t address, uint32_t dat
     return -ENOENT;
 }
 
-/** A vector that is already pending stays one message; it then waits for the writes before the later one too. */
+/** A vector that is already pending stays one message; it then waits for the writes before the
+ * later one too. */
 void bdy_engine_msix(struct bdy_host *host, uint64_t address, uint32_t data)
 {
     const int v = vector_of(host, address, data);
-    bdy_host_log(host, (struct bdy_host_event){.kind = BDY_EV_MSIX, .address = address, .value = data, .status = v});
+    bdy_host_log(host, (struct bdy_host_event){
+                           .kind = BDY_EV_MSIX, .address = address, .value = data, .status = v});
     if (v < 0) {
         host->stats.msix_spurious++;
         return;
@@ -103,13 +105,15 @@ void bdy_engine_msix(struct bdy_host *host, uint64_t address, uint32_t data)
     vec->after = host->mem.next_seq;
 }
 
-/** The pending vector that came first and whose writes are all visible (PCIe: a message does not pass a write). */
+/** The pending vector that came first and whose writes are all visible (PCIe: a message does not
+ * pass a write). */
 static struct bdy_vector *deliverable(struct bdy_host *host)
 {
     struct bdy_vector *best = NULL;
     for (unsigned v = 0; v < BDY_MSIX_VECTORS; v++) {
         struct bdy_vector *vec = &host->vectors[v];
-        if (vec->pending && (!best || vec->order < best->order) && !bdy_mem_writes_before(host, vec->after))
+        if (vec->pending && (!best || vec->order < best->order) &&
+            !bdy_mem_writes_before(host, vec->after))
             best = vec;
     }
     return best;
@@ -119,7 +123,8 @@ unsigned bdy_engine_dispatch(struct bdy_host *host)
 {
     unsigned ran = 0;
     struct bdy_vector *vec;
-    if (host->in_handler) /* no nesting: what came meanwhile is delivered when the handler is back */
+    if (host->in_handler) /* no nesting: what came meanwhile is delivered when the handler is back
+                           */
         return 0;
     while ((vec = deliverable(host)) != NULL) {
         vec->pending = 0;

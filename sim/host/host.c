@@ -63,7 +63,8 @@ static void on_message(void *arg, int fatal, const char *text)
 {
     struct bdy_host *host = arg;
     host->stats.messages++;
-    bdy_host_log(host, (struct bdy_host_event){.kind = BDY_EV_MESSAGE, .status = fatal, .text = text});
+    bdy_host_log(host,
+                 (struct bdy_host_event){.kind = BDY_EV_MESSAGE, .status = fatal, .text = text});
 }
 
 /* ---------------------------------------------------------------- life */
@@ -71,10 +72,12 @@ static void on_message(void *arg, int fatal, const char *text)
 static int cfg_is_good(const struct bdy_host_cfg *cfg)
 {
     return cfg->lat_min >= 1 && cfg->lat_max >= cfg->lat_min && cfg->lat_max <= (1u << 24) &&
-           cfg->share_4k + cfg->share_mixed <= 1000 && cfg->order <= BDY_ORDER_STRICT && cfg->mmio_timeout > 0;
+           cfg->share_4k + cfg->share_mixed <= 1000 && cfg->order <= BDY_ORDER_STRICT &&
+           cfg->mmio_timeout > 0;
 }
 
-int bdy_host_create(const struct bdy_host_cfg *cfg, const struct bdy_dev_ops *dev, struct bdy_host **out)
+int bdy_host_create(const struct bdy_host_cfg *cfg, const struct bdy_dev_ops *dev,
+                    struct bdy_host **out)
 {
     if (!cfg_is_good(cfg) || dev->abi != BDY_DEV_ABI)
         return -EINVAL;
@@ -134,7 +137,8 @@ struct bdy_pci *bdy_host_pci(struct bdy_host *host)
 int bdy_host_run(struct bdy_host *host, uint64_t max_cycles, enum bdy_host_why *why)
 {
     host->ops->status(host->dev, &host->st);
-    host->ops->status(host->dev, &host->st); /* a posted write since the last run has ended its idleness */
+    host->ops->status(host->dev,
+                      &host->st); /* a posted write since the last run has ended its idleness */
     const uint64_t until = host->st.now + max_cycles;
     *why = BDY_HOST_BUDGET;
     for (;;) {

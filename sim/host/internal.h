@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file internal.h  The host, shared by its own files: engine (time), memory (DMA requests), dma (mappings), pci (S1). */
+/** @file internal.h  The host, shared by its own files: engine (time), memory (DMA requests), dma
+ * (mappings), pci (S1). */
 #ifndef BDY_SIM_HOST_INTERNAL_H
 #define BDY_SIM_HOST_INTERNAL_H
 
@@ -61,7 +62,8 @@ struct bdy_host {
 };
 
 /* engine.c */
-/** Complete what is due and run to `limit` at most, to idle, or to the end of the cycle of an up-call. 0 or -EIO. */
+/** Complete what is due and run to `limit` at most, to idle, or to the end of the cycle of an
+ * up-call. 0 or -EIO. */
 int bdy_engine_advance(struct bdy_host *host, uint64_t limit);
 /** Nothing in the device, no request of it outstanding, no message held back. */
 int bdy_engine_idle(const struct bdy_host *host);
@@ -85,8 +87,8 @@ void bdy_mem_free(struct bdy_host *host);
 /* dma.c */
 int bdy_dma_alloc(struct bdy_pci *pci, size_t bytes, struct bdy_dma_buf *out);
 void bdy_dma_free(struct bdy_pci *pci, struct bdy_dma_buf *buf);
-int bdy_dma_map(struct bdy_pci *pci, struct bdy_aspace *as, uint64_t va, uint64_t bytes, unsigned dir,
-                struct bdy_dma_map *out);
+int bdy_dma_map(struct bdy_pci *pci, struct bdy_aspace *as, uint64_t va, uint64_t bytes,
+                unsigned dir, struct bdy_dma_map *out);
 void bdy_dma_unmap(struct bdy_pci *pci, struct bdy_dma_map *map);
 
 /* pci.c */

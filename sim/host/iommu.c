@@ -25,7 +25,8 @@ static int is_free(const struct bdy_iommu *mmu, uint64_t block, uint64_t bytes)
 }
 
 /** Split by block address: all of `low` < block <= all of `high`. */
-static void split(struct bdy_iommu_range *tree, uint64_t block, struct bdy_iommu_range **low, struct bdy_iommu_range **high)
+static void split(struct bdy_iommu_range *tree, uint64_t block, struct bdy_iommu_range **low,
+                  struct bdy_iommu_range **high)
 {
     while (tree) {
         if (tree->block < block) {
@@ -69,7 +70,8 @@ static void insert(struct bdy_iommu *mmu, struct bdy_iommu_range *range)
     *hook = range;
 }
 
-void bdy_iommu_enter(struct bdy_iommu *mmu, struct bdy_iommu_range *range, uint64_t block_bytes, uint64_t align, uint64_t at)
+void bdy_iommu_enter(struct bdy_iommu *mmu, struct bdy_iommu_range *range, uint64_t block_bytes,
+                     uint64_t align, uint64_t at)
 {
     uint64_t block;
     do

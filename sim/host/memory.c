@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory as the device sees it: requests wait for their cycle, then a read samples and a write becomes visible (H20).
+// Host memory as the device sees it: requests wait for their cycle, then a read samples and a write
+// becomes visible (H20).
 #include "sim/host/internal.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ static void stamp(struct bdy_host *host, struct bdy_mem_req *r)
     struct bdy_mem *mem = &host->mem;
     const struct bdy_host_cfg *cfg = &host->cfg;
     const uint64_t asked = host->st.now - 1;
-    uint64_t due = asked + cfg->lat_min + bdy_rand_below(&mem->rng, cfg->lat_max - cfg->lat_min + 1);
+    uint64_t due =
+        asked + cfg->lat_min + bdy_rand_below(&mem->rng, cfg->lat_max - cfg->lat_min + 1);
     if (cfg->order == BDY_ORDER_STRICT)
         due = max64(due, mem->last_due);
     else if (cfg->order == BDY_ORDER_PCIE)
@@ -121,7 +123,8 @@ static int read_range(const struct bdy_iommu_range *range, uint64_t into, void *
     return 0;
 }
 
-static int write_range(const struct bdy_iommu_range *range, uint64_t into, const uint8_t *from, uint32_t bytes)
+static int write_range(const struct bdy_iommu_range *range, uint64_t into, const uint8_t *from,
+                       uint32_t bytes)
 {
     if (range->as)
         return range->as->ops->write(range->as->arg, range->va + into, from, bytes);
@@ -135,7 +138,8 @@ static int strobed(const struct bdy_mem_req *r, uint32_t i)
 }
 
 /** Each run of strobed bytes on its own, ascending. */
-static int write_strobed(const struct bdy_iommu_range *range, uint64_t into, const struct bdy_mem_req *r)
+static int write_strobed(const struct bdy_iommu_range *range, uint64_t into,
+                         const struct bdy_mem_req *r)
 {
     if (!r->has_strobe)
         return write_range(range, into, r->data, r->bytes);
@@ -152,7 +156,8 @@ static int write_strobed(const struct bdy_iommu_range *range, uint64_t into, con
     return 0;
 }
 
-/** -EINVAL malformed, -EFAULT not mapped, -EACCES wrong direction, or what the address space says. */
+/** -EINVAL malformed, -EFAULT not mapped, -EACCES wrong direction, or what the address space says.
+ */
 static int perform(struct bdy_host *host, struct bdy_mem_req *r)
 {
     if (r->bytes == 0 || (r->bus & (BDY_PAGE - 1)) + r->bytes > BDY_PAGE)
@@ -166,7 +171,8 @@ static int perform(struct bdy_host *host, struct bdy_mem_req *r)
     if (err)
         return err;
     const uint64_t into = r->bus - range->bus;
-    err = r->kind == BDY_DMA_READ ? read_range(range, into, r->data, r->bytes) : write_strobed(range, into, r);
+    err = r->kind == BDY_DMA_READ ? read_range(range, into, r->data, r->bytes)
+                                  : write_strobed(range, into, r);
     if (err == -ESRCH)
         range->as->dead = 1;
     return err;
@@ -195,7 +201,8 @@ static void finish(struct bdy_host *host, struct bdy_mem_req *r)
 {
     const int err = perform(host, r);
     account(host, r, err);
-    host->ops->dma_cpl(host->dev, r->kind, r->tag, err ? BDY_DMA_ERROR : BDY_DMA_OK, r->data, r->bytes);
+    host->ops->dma_cpl(host->dev, r->kind, r->tag, err ? BDY_DMA_ERROR : BDY_DMA_OK, r->data,
+                       r->bytes);
 }
 
 void bdy_mem_complete(struct bdy_host *host)

@@ -31,12 +31,14 @@ static int bar_write64(struct bdy_pci *pci, uint32_t offset, uint64_t value)
     if (err)
         return err;
     host->stats.mmio_writes++;
-    bdy_host_log(host, (struct bdy_host_event){.kind = BDY_EV_MMIO_WRITE, .address = offset, .value = value});
+    bdy_host_log(host, (struct bdy_host_event){
+                           .kind = BDY_EV_MMIO_WRITE, .address = offset, .value = value});
     return 0;
 }
 
 /** Run until `done` (no more than mmio_timeout cycles). */
-static int run_until(struct bdy_host *host, int (*done)(struct bdy_host *host, void *arg), void *arg)
+static int run_until(struct bdy_host *host, int (*done)(struct bdy_host *host, void *arg),
+                     void *arg)
 {
     const uint64_t deadline = host->st.now + host->cfg.mmio_timeout;
     int is;
@@ -76,7 +78,8 @@ static int bar_read64(struct bdy_pci *pci, uint32_t offset, uint64_t *value)
     if (err)
         return err;
     host->stats.mmio_reads++;
-    bdy_host_log(host, (struct bdy_host_event){.kind = BDY_EV_MMIO_READ, .address = offset, .value = *value});
+    bdy_host_log(host, (struct bdy_host_event){
+                           .kind = BDY_EV_MMIO_READ, .address = offset, .value = *value});
     bdy_engine_dispatch(host);
     return 0;
 }
@@ -118,7 +121,8 @@ static int wait_until(struct bdy_pci *pci, uint64_t deadline)
         const int idle = bdy_engine_idle(host);
         if (idle && target == UINT64_MAX) /* nothing will ever happen: time stands still */
             return -ETIMEDOUT;
-        const int err = idle && target > host->st.now ? bdy_engine_jump(host, target) : bdy_engine_advance(host, deadline);
+        const int err = idle && target > host->st.now ? bdy_engine_jump(host, target)
+                                                      : bdy_engine_advance(host, deadline);
         if (err)
             return -EIO;
     }
@@ -139,7 +143,8 @@ int bdy_pci_wait_ready(struct bdy_host *host)
         int err = bar_read64(&host->pci, BDY_REG_BAR_STATE_OFFSET, &state);
         if (err)
             return err;
-        const unsigned st = (unsigned)bdy_field_get(state, BDY_REG_BAR_STATE_ST_LSB, BDY_REG_BAR_STATE_ST_W);
+        const unsigned st =
+            (unsigned)bdy_field_get(state, BDY_REG_BAR_STATE_ST_LSB, BDY_REG_BAR_STATE_ST_W);
         if (st == BDY_DEV_ST_READY || st == BDY_DEV_ST_RUN)
             return 0;
         if (st == BDY_DEV_ST_FATAL)
@@ -157,7 +162,8 @@ static int memory_is_quiet(struct bdy_host *host, void *unused)
     return host->mem.count == 0;
 }
 
-/** Bus mastering goes off first: answers to requests from before the reset would meet a device that never asked. */
+/** Bus mastering goes off first: answers to requests from before the reset would meet a device that
+ * never asked. */
 static int reset(struct bdy_pci *pci)
 {
     struct bdy_host *host = bdy_host_of(pci);

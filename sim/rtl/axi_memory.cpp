@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <cstring>
 
-namespace bdy {
+namespace bdy
+{
 
-namespace {
+namespace
+{
 constexpr size_t kAwAhead = 8, kWAhead = 8; // AW without W, and W without AW
 constexpr uint8_t kOkay = 0, kSlvErr = 2;
 
@@ -35,7 +37,8 @@ AxiMemory::AxiMemory(uint64_t seed) : rng_(seed)
 
 bool AxiMemory::idle() const
 {
-    return reads_used_ == 0 && writes_used_ == 0 && aw_.empty() && w_.empty() && w_open_.strobes.empty();
+    return reads_used_ == 0 && writes_used_ == 0 && aw_.empty() && w_.empty() &&
+           w_open_.strobes.empty();
 }
 
 void AxiMemory::check_burst(const char *channel, const Burst &burst)
@@ -144,7 +147,8 @@ bool AxiMemory::issue_read(const Burst &burst, const bdy_dev_up &up, void *up_ar
     return true;
 }
 
-/** Joins the oldest AW with the oldest W. False: the burst carries no byte, so that nobody need be asked. */
+/** Joins the oldest AW with the oldest W. False: the burst carries no byte, so that nobody need be
+ * asked. */
 bool AxiMemory::issue_write(const bdy_dev_up &up, void *up_arg)
 {
     const Burst burst = aw_.front();
@@ -160,7 +164,9 @@ bool AxiMemory::issue_write(const bdy_dev_up &up, void *up_arg)
     writes_used_++;
     write_order_[burst.id].push_back(slot);
 
-    const auto strobed = [&data](uint32_t i) { return (data.strobes[i / kBeatBytes] >> (i % kBeatBytes)) & 1u; };
+    const auto strobed = [&data](uint32_t i) {
+        return (data.strobes[i / kBeatBytes] >> (i % kBeatBytes)) & 1u;
+    };
     uint32_t first = 0, end = static_cast<uint32_t>(data.bytes.size());
     while (first < end && !strobed(first))
         first++;
@@ -204,7 +210,8 @@ unsigned AxiMemory::sample(const Inputs &in, const Outputs &out, const bdy_dev_u
     return asked;
 }
 
-int AxiMemory::complete(bdy_dma_kind kind, uint32_t tag, bdy_dma_status status, const void *data, uint32_t bytes)
+int AxiMemory::complete(bdy_dma_kind kind, uint32_t tag, bdy_dma_status status, const void *data,
+                        uint32_t bytes)
 {
     if (tag >= kSlots)
         return -ENOENT;

@@ -5,7 +5,8 @@
 
 #include <cerrno>
 
-namespace bdy {
+namespace bdy
+{
 
 int AxilMaster::write(uint32_t offset, uint64_t value)
 {
@@ -49,7 +50,8 @@ bool AxilMaster::head_is_write() const
 // A read waits for the answers of the writes before it, and holds the writes after it.
 bool AxilMaster::head_is_read() const
 {
-    return !queue_.empty() && queue_.front().is_read && unanswered_.empty() && read_ == Read::Waiting;
+    return !queue_.empty() && queue_.front().is_read && unanswered_.empty() &&
+           read_ == Read::Waiting;
 }
 
 void AxilMaster::drive(Inputs &in) const

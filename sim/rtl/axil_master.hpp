@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file axil_master.hpp  BAR accesses as an AXI4-Lite master: posted writes in order, a read behind all earlier writes. */
+/** @file axil_master.hpp  BAR accesses as an AXI4-Lite master: posted writes in order, a read
+ * behind all earlier writes. */
 #ifndef BDY_SIM_RTL_AXIL_MASTER_HPP
 #define BDY_SIM_RTL_AXIL_MASTER_HPP
 
@@ -7,9 +8,11 @@
 
 #include <deque>
 
-namespace bdy {
+namespace bdy
+{
 
-class AxilMaster {
+class AxilMaster
+{
   public:
     static constexpr size_t kQueue = 64;
 
@@ -21,7 +24,8 @@ class AxilMaster {
     int read_done(uint64_t *value);
 
     void drive(Inputs &in) const;
-    /** Returns true with the offset of a write that the device refused. Throws ModelStopped on an answer without a write. */
+    /** Returns true with the offset of a write that the device refused. Throws ModelStopped on an
+     * answer without a write. */
     bool sample(const Inputs &in, const Outputs &out, uint32_t *refused);
     /** Nothing waiting and nothing unanswered. */
     bool idle() const;
@@ -37,8 +41,8 @@ class AxilMaster {
     bool head_is_write() const;
     bool head_is_read() const;
 
-    std::deque<Access> queue_;          // accesses not yet taken by the device
-    std::deque<uint32_t> unanswered_;   // writes taken whose B is outstanding
+    std::deque<Access> queue_;                // accesses not yet taken by the device
+    std::deque<uint32_t> unanswered_;         // writes taken whose B is outstanding
     bool aw_taken_ = false, w_taken_ = false; // of the write at the head
     Read read_ = Read::None;
     uint64_t value_ = 0;

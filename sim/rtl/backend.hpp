@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file backend.hpp  Ports of a Verilated class and the table of seam S3 for it. The only code that knows a Verilated class. */
+/** @file backend.hpp  Ports of a Verilated class and the table of seam S3 for it. The only code
+ * that knows a Verilated class. */
 #ifndef BDY_SIM_RTL_BACKEND_HPP
 #define BDY_SIM_RTL_BACKEND_HPP
 
@@ -14,15 +15,18 @@
 #include <cstring>
 #include <new>
 
-namespace bdy {
+namespace bdy
+{
 
 /** Top has the ports of bdy_hca and was verilated with --trace-fst. */
-template <class Top> class VerilatedPins final : public Pins {
+template <class Top> class VerilatedPins final : public Pins
+{
   public:
     explicit VerilatedPins(uint64_t seed)
     {
         context_.traceEverOn(true);
-        // Whatever reset does not reach starts with seeded noise; 0 would ask Verilator for a seed of its own.
+        // Whatever reset does not reach starts with seeded noise; 0 would ask Verilator for a seed
+        // of its own.
         context_.randReset(2);
         context_.randSeed(static_cast<int>((seed ^ (seed >> 32)) & 0x3fffffff) + 1);
         bind();
@@ -79,7 +83,8 @@ template <class Top> class VerilatedPins final : public Pins {
         close_wave();
         if (path == nullptr)
             return 0;
-        std::FILE *probe = std::fopen(path, "wb"); // the writer below does not report what it cannot open
+        std::FILE *probe =
+            std::fopen(path, "wb"); // the writer below does not report what it cannot open
         if (probe == nullptr)
             return -errno;
         std::fclose(probe);
@@ -90,7 +95,8 @@ template <class Top> class VerilatedPins final : public Pins {
     }
 
   private:
-    // Verilator keeps "the" context of a thread; with several models the last one made would be everybody's.
+    // Verilator keeps "the" context of a thread; with several models the last one made would be
+    // everybody's.
     void bind()
     {
         Verilated::threadContextp(&context_);
@@ -254,8 +260,8 @@ template <class Top> struct Backend {
         return of(dev).mmio_read_done(value);
     }
 
-    static int dma_cpl(bdy_dev *dev, bdy_dma_kind kind, uint32_t tag, bdy_dma_status status, const void *data,
-                       uint32_t bytes)
+    static int dma_cpl(bdy_dev *dev, bdy_dma_kind kind, uint32_t tag, bdy_dma_status status,
+                       const void *data, uint32_t bytes)
     {
         return of(dev).dma_cpl(kind, tag, status, data, bytes);
     }
@@ -282,8 +288,8 @@ template <class Top> struct Backend {
 
     static constexpr bdy_dev_ops table(const char *name)
     {
-        return {BDY_DEV_ABI, name, create,  destroy, boot, mmio_write, mmio_read, mmio_read_done,
-                dma_cpl,     run,  skip,    status,  wave};
+        return {BDY_DEV_ABI,    name,    create, destroy, boot,   mmio_write, mmio_read,
+                mmio_read_done, dma_cpl, run,    skip,    status, wave};
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verilator's user hooks. One model runs on a thread at a time, so a thread-local names who listens.
+// Verilator's user hooks. One model runs on a thread at a time, so a thread-local names who
+// listens.
 #include "sim/rtl/hooks.hpp"
 #include "sim/rtl/hooks.h"
 
@@ -7,7 +8,8 @@
 #include <cstdio>
 #include <vector>
 
-namespace {
+namespace
+{
 thread_local bdy::MessageSink *current_sink = nullptr;
 
 void say(std::string text)
@@ -29,7 +31,8 @@ std::string located(const char *what, const char *file, int line)
 }
 } // namespace
 
-namespace bdy {
+namespace bdy
+{
 
 HookScope::HookScope(MessageSink *sink) : outer_(current_sink)
 {
@@ -60,7 +63,8 @@ extern "C" int bdy_vl_printf(const char *format, ...)
     return length;
 }
 
-// Returning from these would let a model run on that Verilator has given up (a loop that never settles would never end).
+// Returning from these would let a model run on that Verilator has given up (a loop that never
+// settles would never end).
 void vl_fatal(const char *file, int line, const char *, const char *msg)
 {
     throw bdy::ModelStopped(located(msg, file, line));

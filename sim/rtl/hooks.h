@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * @file hooks.h  Forced into every file that Verilator generates: $fatal, $stop, $finish, failing assertions and $display reach
+ * @file hooks.h  Forced into all that Verilator generates: $fatal, $stop, $finish, $display reach
  * the shim (hooks.cpp) instead of ending the process or writing to its standard output.
  */
 #ifndef BDY_SIM_RTL_HOOKS_H

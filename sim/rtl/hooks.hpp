@@ -6,16 +6,19 @@
 #include <stdexcept>
 #include <string>
 
-namespace bdy {
+namespace bdy
+{
 
 /** The model cannot go on. Thrown through Verilator's code, caught by the shim before the seam. */
-class ModelStopped : public std::runtime_error {
+class ModelStopped : public std::runtime_error
+{
   public:
     using std::runtime_error::runtime_error;
 };
 
 /** Whoever is told what a model on this thread says. */
-class MessageSink {
+class MessageSink
+{
   public:
     virtual void model_says(const std::string &text) = 0;
 
@@ -24,7 +27,8 @@ class MessageSink {
 };
 
 /** Names the sink of this thread's model while in scope; scopes nest. */
-class HookScope {
+class HookScope
+{
   public:
     explicit HookScope(MessageSink *sink);
     ~HookScope();

@@ -6,7 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-namespace bdy {
+namespace bdy
+{
 
 uint32_t crc32(const uint8_t *data, size_t bytes)
 {

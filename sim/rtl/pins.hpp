@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file pins.hpp  The ports of the device as plain values, so that only one small template knows a Verilated class. */
+/** @file pins.hpp  The ports of the device as plain values, so that only one small template knows a
+ * Verilated class. */
 #ifndef BDY_SIM_RTL_PINS_HPP
 #define BDY_SIM_RTL_PINS_HPP
 
@@ -7,7 +8,8 @@
 #include <memory>
 #include <string>
 
-namespace bdy {
+namespace bdy
+{
 
 constexpr unsigned kBeatBytes = 32;
 
@@ -59,7 +61,8 @@ constexpr unsigned kTracePorts = 8;
 constexpr unsigned kTraceWords = 16; // of the widest
 
 /** A model: two evaluations make a cycle, and outputs are looked at between them. */
-class Pins {
+class Pins
+{
   public:
     virtual ~Pins() = default;
     /** Clock low with these inputs: everything settles to what the next rising edge will see. */

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstring>
 
-namespace bdy {
+namespace bdy
+{
 
-Shim::Shim(const bdy_dev_cfg &cfg, const bdy_dev_up &up, void *up_arg) : up_(up), up_arg_(up_arg), memory_(cfg.seed)
+Shim::Shim(const bdy_dev_cfg &cfg, const bdy_dev_up &up, void *up_arg)
+    : up_(up), up_arg_(up_arg), memory_(cfg.seed)
 {
 }
 
@@ -19,7 +21,8 @@ Shim::~Shim()
     pins_.reset();
 }
 
-/** Reset is held for a few cycles, then the device stands without firmware: registers answer, the embedded core waits. */
+/** Reset is held for a few cycles, then the device stands without firmware: registers answer, the
+ * embedded core waits. */
 void Shim::start(Factory factory, const bdy_dev_cfg &cfg)
 {
     HookScope scope(this);
@@ -35,7 +38,8 @@ void Shim::start(Factory factory, const bdy_dev_cfg &cfg)
     now_ = pins_->cycle();
 }
 
-int Shim::create(Factory factory, const bdy_dev_cfg &cfg, const bdy_dev_up &up, void *up_arg, Shim **out)
+int Shim::create(Factory factory, const bdy_dev_cfg &cfg, const bdy_dev_up &up, void *up_arg,
+                 Shim **out)
 {
     std::unique_ptr<Shim> shim(new Shim(cfg, up, up_arg));
     shim->start(factory, cfg);
@@ -93,7 +97,8 @@ int Shim::mmio_read_done(uint64_t *value)
     return dead_ ? -EIO : bar_.read_done(value);
 }
 
-int Shim::dma_cpl(bdy_dma_kind kind, uint32_t tag, bdy_dma_status status, const void *data, uint32_t bytes)
+int Shim::dma_cpl(bdy_dma_kind kind, uint32_t tag, bdy_dma_status status, const void *data,
+                  uint32_t bytes)
 {
     return dead_ ? -EIO : memory_.complete(kind, tag, status, data, bytes);
 }
@@ -135,8 +140,8 @@ void Shim::deliver_trace()
 
 void Shim::note_quiet()
 {
-    const bool driven = in_.bar_awvalid || in_.bar_wvalid || in_.bar_arvalid || in_.mem_rvalid || in_.mem_bvalid ||
-                        in_.boot_valid;
+    const bool driven = in_.bar_awvalid || in_.bar_wvalid || in_.bar_arvalid || in_.mem_rvalid ||
+                        in_.mem_bvalid || in_.boot_valid;
     if (driven || !out_.idle)
         quiet_ = 0;
     else if (quiet_ < kQuietCycles)

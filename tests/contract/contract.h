@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-namespace contract {
+namespace contract
+{
 
 struct Backend {
     const char *name;
@@ -30,14 +31,16 @@ inline bool wait_ready(Device &d, uint64_t limit = 1000000)
         uint64_t state = 0;
         if (d.read(BDY_REG_BAR_STATE_OFFSET, &state) != 1)
             return false;
-        if (bdy_field_get(state, BDY_REG_BAR_STATE_ST_LSB, BDY_REG_BAR_STATE_ST_W) == BDY_DEV_ST_READY)
+        if (bdy_field_get(state, BDY_REG_BAR_STATE_ST_LSB, BDY_REG_BAR_STATE_ST_W) ==
+            BDY_DEV_ST_READY)
             return true;
         d.run_for(100);
     }
     return false;
 }
 
-class Contract : public ::testing::TestWithParam<Backend> {
+class Contract : public ::testing::TestWithParam<Backend>
+{
   protected:
     std::unique_ptr<Device> make(uint64_t seed = 1)
     {

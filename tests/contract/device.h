@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file device.h  A device behind seam S3 as a test holds it: every up-call is recorded, none is answered by itself. */
+/** @file device.h  A device behind seam S3 as a test holds it: every up-call is recorded, none is
+ * answered by itself. */
 #ifndef BDY_TESTS_CONTRACT_DEVICE_H
 #define BDY_TESTS_CONTRACT_DEVICE_H
 
@@ -12,7 +13,8 @@
 #include <string>
 #include <vector>
 
-namespace contract {
+namespace contract
+{
 
 struct Request {
     uint64_t seen; // status.now after the run that brought it
@@ -38,9 +40,11 @@ struct Event {
     }
 };
 
-class Device {
+class Device
+{
   public:
-    explicit Device(const bdy_dev_ops &ops, uint64_t seed = 1, const char *wave = nullptr, bool want_trace = true)
+    explicit Device(const bdy_dev_ops &ops, uint64_t seed = 1, const char *wave = nullptr,
+                    bool want_trace = true)
         : ops(ops)
     {
         const bdy_dev_cfg cfg = {seed, wave};

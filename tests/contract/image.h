@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file image.h  Firmware images for tests. The checksum is computed here a second time, bit by bit, on purpose. */
+/** @file image.h  Firmware images for tests. The checksum is computed here a second time, bit by
+ * bit, on purpose. */
 #ifndef BDY_TESTS_CONTRACT_IMAGE_H
 #define BDY_TESTS_CONTRACT_IMAGE_H
 
@@ -11,7 +12,8 @@
 #include <string>
 #include <vector>
 
-namespace image {
+namespace image
+{
 
 inline uint32_t crc(const std::vector<uint8_t> &bytes)
 {
@@ -26,7 +28,8 @@ inline uint32_t crc(const std::vector<uint8_t> &bytes)
 
 inline std::vector<uint8_t> make(const std::vector<uint8_t> &payload)
 {
-    const uint32_t head[4] = {BDY_FW_MAGIC, BDY_ABI_VERSION, static_cast<uint32_t>(payload.size()), crc(payload)};
+    const uint32_t head[4] = {BDY_FW_MAGIC, BDY_ABI_VERSION, static_cast<uint32_t>(payload.size()),
+                              crc(payload)};
     std::vector<uint8_t> all(sizeof(head));
     std::memcpy(all.data(), head, sizeof(head));
     all.insert(all.end(), payload.begin(), payload.end());

@@ -15,7 +15,8 @@
 
 using namespace contract;
 
-namespace {
+namespace
+{
 constexpr uint64_t kBus = 0x9abcdef000; // any 4 KiB line
 
 // ---------------------------------------------------------------- boot
@@ -37,7 +38,9 @@ TEST_P(Contract, BootRefusesEveryKindOfBadImage)
     auto d = make();
     const auto good = GetParam().image();
     ASSERT_GT(good.size(), 20u);
-    const auto refused = [&](std::vector<uint8_t> bad) { return d->ops.boot(d->dev, bad.data(), bad.size()) == -EBADMSG; };
+    const auto refused = [&](std::vector<uint8_t> bad) {
+        return d->ops.boot(d->dev, bad.data(), bad.size()) == -EBADMSG;
+    };
     for (size_t at : {0u, 4u, 8u, 12u, 16u, static_cast<unsigned>(good.size() - 1)}) {
         auto bad = good;
         bad[at] ^= 0x10;
@@ -54,7 +57,8 @@ TEST_P(Contract, BootRefusesEveryKindOfBadImage)
     std::memcpy(&shorter[8], &less, sizeof(less));
     EXPECT_TRUE(refused(shorter)) << "length and checksum disagree";
     EXPECT_TRUE(refused(image::make({}))) << "empty";
-    EXPECT_TRUE(refused(image::make(std::vector<uint8_t>(BDY_FW_RAM_BYTES + 4, 1)))) << "larger than the RAM";
+    EXPECT_TRUE(refused(image::make(std::vector<uint8_t>(BDY_FW_RAM_BYTES + 4, 1))))
+        << "larger than the RAM";
 }
 
 TEST_P(Contract, BootAfterRefusalsBringsTheDeviceUp)
@@ -76,7 +80,8 @@ TEST_P(Contract, WithoutFirmwareTheStateRegisterSaysReset)
     d->run_for(2000);
     uint64_t state = ~0ull;
     ASSERT_EQ(d->read(BDY_REG_BAR_STATE_OFFSET, &state), 1);
-    EXPECT_EQ(bdy_field_get(state, BDY_REG_BAR_STATE_ST_LSB, BDY_REG_BAR_STATE_ST_W), unsigned{BDY_DEV_ST_RESET});
+    EXPECT_EQ(bdy_field_get(state, BDY_REG_BAR_STATE_ST_LSB, BDY_REG_BAR_STATE_ST_W),
+              unsigned{BDY_DEV_ST_RESET});
 }
 
 // ---------------------------------------------------------------- BAR
@@ -205,10 +210,14 @@ TEST_P(Contract, UnknownTagsAreRefused)
     ASSERT_EQ(d->run_for(20000, true), BDY_STOP_UPCALL);
     const Request r = d->requests.at(0);
     const std::vector<uint8_t> zeros(r.bytes);
-    EXPECT_EQ(d->ops.dma_cpl(d->dev, BDY_DMA_WRITE, r.tag, BDY_DMA_OK, nullptr, r.bytes), -ENOENT) << "other kind";
-    EXPECT_EQ(d->ops.dma_cpl(d->dev, BDY_DMA_READ, r.tag + 1, BDY_DMA_OK, zeros.data(), r.bytes), -ENOENT);
-    EXPECT_EQ(d->ops.dma_cpl(d->dev, BDY_DMA_READ, ~0u, BDY_DMA_OK, zeros.data(), r.bytes), -ENOENT);
-    EXPECT_EQ(d->ops.dma_cpl(d->dev, BDY_DMA_READ, r.tag, BDY_DMA_OK, zeros.data(), r.bytes - 1), -EINVAL);
+    EXPECT_EQ(d->ops.dma_cpl(d->dev, BDY_DMA_WRITE, r.tag, BDY_DMA_OK, nullptr, r.bytes), -ENOENT)
+        << "other kind";
+    EXPECT_EQ(d->ops.dma_cpl(d->dev, BDY_DMA_READ, r.tag + 1, BDY_DMA_OK, zeros.data(), r.bytes),
+              -ENOENT);
+    EXPECT_EQ(d->ops.dma_cpl(d->dev, BDY_DMA_READ, ~0u, BDY_DMA_OK, zeros.data(), r.bytes),
+              -ENOENT);
+    EXPECT_EQ(d->ops.dma_cpl(d->dev, BDY_DMA_READ, r.tag, BDY_DMA_OK, zeros.data(), r.bytes - 1),
+              -EINVAL);
     EXPECT_EQ(d->complete(r, BDY_DMA_OK, zeros.data()), 0);
     EXPECT_EQ(d->complete(r, BDY_DMA_OK, zeros.data()), -ENOENT) << "completed twice";
 }
@@ -442,7 +451,8 @@ void toy_read(Device &d, uint64_t bus)
     d.write(toy::go(0), toy::command(toy::Read, 2, 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(Toy, Contract, ::testing::Values(Backend{"toy", &bdy_toy_ops, toy_image, toy_read}));
+INSTANTIATE_TEST_SUITE_P(Toy, Contract,
+                         ::testing::Values(Backend{"toy", &bdy_toy_ops, toy_image, toy_read}));
 
 #ifdef HAVE_RTL
 // The embedded core fetches the command queue's first entry.
@@ -454,6 +464,7 @@ void hca_read(Device &d, uint64_t bus)
 }
 
 INSTANTIATE_TEST_SUITE_P(Rtl, Contract,
-                         ::testing::Values(Backend{"rtl", &bdy_rtl_ops, [] { return image::load(FIRMWARE); }, hca_read}));
+                         ::testing::Values(Backend{
+                             "rtl", &bdy_rtl_ops, [] { return image::load(FIRMWARE); }, hca_read}));
 #endif
 } // namespace

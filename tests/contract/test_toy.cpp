@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shim between a Verilated top and seam S3, driven by a device whose every move the test orders.
+// The shim between a Verilated top and seam S3, driven by a device whose every move the test
+// orders.
 #include "tests/contract/contract.h"
 #include "tests/contract/image.h"
 #include "tests/contract/toy.h"
@@ -10,9 +11,11 @@
 
 using namespace contract;
 
-namespace {
+namespace
+{
 
-class Toy : public ::testing::Test {
+class Toy : public ::testing::Test
+{
   protected:
     explicit Toy(uint64_t seed = 1) : d(bdy_toy_ops, seed)
     {
@@ -127,8 +130,8 @@ TEST_F(Toy, BeatsOfDifferentIdsInterleave)
     ASSERT_EQ(d.requests.size(), 2u);
     for (const Request &r : d.requests)
         answer(r);
-    // Were one delivered after the other, some cycle would see one of them over and the other untouched: both end within a few
-    // beats of each other instead.
+    // Were one delivered after the other, some cycle would see one of them over and the other
+    // untouched: both end within a few beats of each other instead.
     uint64_t end[2] = {0, 0};
     while (!end[0] || !end[1]) {
         ASSERT_LT(d.trace.size(), 1000u);
@@ -345,8 +348,9 @@ TEST_F(Toy, TraceEventsOfACycleComeInTheOrderOfEffects)
     d.trace.clear();
     d.write(toy::kTrace, 0xff);
     ASSERT_TRUE(d.run_to_idle());
-    const std::vector<uint32_t> order = {BDY_TRC_KIND_DOORBELL, BDY_TRC_KIND_WQE,    BDY_TRC_KIND_ACCESS, BDY_TRC_KIND_OP,
-                                         BDY_TRC_KIND_PKT_TX,   BDY_TRC_KIND_PKT_RX, BDY_TRC_KIND_CQE,    BDY_TRC_KIND_EQE};
+    const std::vector<uint32_t> order = {
+        BDY_TRC_KIND_DOORBELL, BDY_TRC_KIND_WQE,    BDY_TRC_KIND_ACCESS, BDY_TRC_KIND_OP,
+        BDY_TRC_KIND_PKT_TX,   BDY_TRC_KIND_PKT_RX, BDY_TRC_KIND_CQE,    BDY_TRC_KIND_EQE};
     const std::vector<uint32_t> words = {1, 8, 8, 16, 16, 16, 8, 8};
     ASSERT_EQ(d.trace.size(), order.size());
     for (size_t i = 0; i < order.size(); i++) {
@@ -376,7 +380,9 @@ struct Death {
     const char *says;
 };
 
-class ToyDies : public Toy, public ::testing::WithParamInterface<Death> {};
+class ToyDies : public Toy, public ::testing::WithParamInterface<Death>
+{
+};
 
 TEST_P(ToyDies, WithoutEndingTheProcess)
 {
@@ -413,7 +419,8 @@ TEST_P(ToyDies, WithoutEndingTheProcess)
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, ToyDies,
-                         ::testing::Values(Death{"Fatal", toy::Fatal, "toy says fatal"}, Death{"Stop", toy::Stop, "$stop"},
+                         ::testing::Values(Death{"Fatal", toy::Fatal, "toy says fatal"},
+                                           Death{"Stop", toy::Stop, "$stop"},
                                            Death{"Finish", toy::Finish, "$finish"},
                                            Death{"Assert", toy::Assert, "Assertion failed"},
                                            Death{"Cross", toy::Cross, "crosses 4 KiB"},

@@ -7,9 +7,10 @@
 
 extern "C" const bdy_dev_ops bdy_toy_ops;
 
-namespace toy {
-constexpr uint32_t kOrder = 0x1000, kStall = 0x1008, kDie = 0x1010, kTimer = 0x1018, kMsix = 0x1020, kTrace = 0x1028,
-                   kBoot = 0x1030;
+namespace toy
+{
+constexpr uint32_t kOrder = 0x1000, kStall = 0x1008, kDie = 0x1010, kTimer = 0x1018, kMsix = 0x1020,
+                   kTrace = 0x1028, kBoot = 0x1030;
 enum Die : uint64_t { Fatal = 1, Stop, Finish, Assert, Display, Cross, Spin, EarlyLast, FatalPort };
 constexpr unsigned kChannels = 4;
 
@@ -39,9 +40,11 @@ constexpr uint32_t latency(unsigned c)
 }
 
 enum Op : uint64_t { Read = 1, Write = 2, Copy = 3 };
-constexpr uint64_t command(Op op, unsigned beats, unsigned bursts, bool message = false, uint32_t strobes = ~0u)
+constexpr uint64_t command(Op op, unsigned beats, unsigned bursts, bool message = false,
+                           uint32_t strobes = ~0u)
 {
-    return op | uint64_t{beats} << 8 | uint64_t{bursts} << 16 | uint64_t{message} << 31 | uint64_t{strobes} << 32;
+    return op | uint64_t{beats} << 8 | uint64_t{bursts} << 16 | uint64_t{message} << 31 |
+           uint64_t{strobes} << 32;
 }
 
 inline bool busy(uint64_t result)
@@ -74,8 +77,8 @@ inline uint32_t sum_of(const uint8_t *data, size_t bytes, uint32_t sum = 0)
 /** What channel c writes into 64-bit lane `lane` of beat `beat` of burst `burst`. */
 inline uint64_t pattern(unsigned c, unsigned burst, unsigned beat, unsigned lane)
 {
-    return uint64_t{41} << 58 | uint64_t{c} << 56 | uint64_t{burst} << 48 | uint64_t{beat} << 40 | uint64_t{lane} << 32 |
-           0x5a5a1234u;
+    return uint64_t{41} << 58 | uint64_t{c} << 56 | uint64_t{burst} << 48 | uint64_t{beat} << 40 |
+           uint64_t{lane} << 32 | 0x5a5a1234u;
 }
 } // namespace toy
 #endif

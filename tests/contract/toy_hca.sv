@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// toy_hca: a device with the ports of bdy_hca and nothing of its insides, so that the contract of seam S3 is tested on two
-// devices and the host side has one whose every move a test can order.
+// toy_hca: a device with the ports of bdy_hca and nothing of its insides, so that the contract of
+// seam S3 is tested on two devices and the host side has one whose every move a test can order.
 //
-// Latency: a register write acts two cycles after both handshakes. Throughput: one AXI beat a cycle in each direction.
-// Backpressure: STALL holds the BAR. Invariants: it moves only when told to by a register write or its timer.
+// Latency: a register write acts two cycles after both handshakes.
+// Throughput: one AXI beat a cycle in each direction.
+// Backpressure: STALL holds the BAR.
+// Invariants: it moves only when told to by a register write or its timer.
 //
 //   0x000 ID, 0x010 CYCLE, 0x018 CTRL, 0x020 STATE, 0x080 scratch[6], 0x200 MSI-X table: as bdy_hca
 //   0x1000 ORDER   write: rotate left by 5, xor; a record of the order of writes
 //   0x1008 STALL   the BAR takes nothing for that many cycles
-//   0x1010 DIE     1 $fatal 2 $stop 3 $finish 4 failed assertion 5 $display 6 read across 4 KiB 7 never settles 8 early WLAST 9 fatal_o
+//   0x1010 DIE     1 $fatal 2 $stop 3 $finish 4 failed assertion 5 $display 6 read across 4 KiB
+//                  7 never settles 8 early WLAST 9 fatal_o
 //   0x1018 TIMER   at that cycle: MSI-X of vector 0 (0: none)
 //   0x1020 MSIX    send the message of that vector
 //   0x1028 TRACE   the ports of the mask, all in one cycle
 //   0x1030 BOOT    words and a sum of what the boot port brought
 //   0x1100 + 0x40 c, channel c of 4, AXI ID c:
 //     +00 SRC  +08 DST  +10 GO  +18 RESULT  +20 LATENCY
-//     GO: [1:0] 1 read, 2 write, 3 copy of one burst; [15:8] beats a burst; [23:16] bursts, 4 KiB apart; [31] message of vector c
-//       when done; [63:32] strobes of every written beat (copy: all)
-//     RESULT: [0] busy, [15:8] beats or bursts with an error, [63:32] sum over the beats read, in order of arrival
+//     GO: [1:0] 1 read, 2 write, 3 copy of one burst; [15:8] beats a burst; [23:16] bursts,
+//       4 KiB apart; [31] message of vector c when done; [63:32] strobes of a written beat (copy: all)
+//     RESULT: [0] busy, [15:8] beats or bursts with an error, [63:32] sum over the beats read, in
+//       order of arrival
 //     LATENCY: cycles from the last AR or AW handshake to the first answer after it
 
 module toy_hca (
@@ -123,7 +127,7 @@ module toy_hca (
   end
   always_ff @(posedge clk_i) if (skip_valid_i) assert (idle_o);
 
-  // ------------------------------------------------------------------ BAR, write: AW and W are taken apart
+  // ---------------------------------------------------------- BAR, write: AW and W are taken apart
   logic        aw_q, w_q, act_q;
   logic [20:0] waddr_q;
   logic [63:0] wdata_q;
@@ -221,7 +225,9 @@ module toy_hca (
         boot_sum_q   <= {boot_sum_q[30:0], boot_sum_q[31]} ^ boot_data_i ^ {15'd0, boot_addr_i};
       end
       for (int v = 0; v < 8; v++) begin
-        if ((wr_msix && (wdata_q[2:0] == 3'(v))) || ((v < N) && chan_msix[v % N])) msix_pend_q[v] <= 1'b1;
+        if ((wr_msix && (wdata_q[2:0] == 3'(v))) || ((v < N) && chan_msix[v % N])) begin
+          msix_pend_q[v] <= 1'b1;
+        end
         else if (msix_fire && (msix_pick == 4'(v))) msix_pend_q[v] <= 1'b0;
       end
       if (timer_due) msix_pend_q[8] <= 1'b1;
@@ -323,7 +329,9 @@ module toy_hca (
   assign m_axi_wstrb_o   = (go_q[awc_q][1:0] == OpCopy) ? 32'hffff_ffff : go_q[awc_q][63:32];
   logic [255:0] pattern;
   always_comb begin
-    for (int l = 0; l < 4; l++) pattern[64*l +: 64] = {6'd41, awc_q, aw_idx, w_beat_q, 8'(l), 32'h5a5a_1234};
+    for (int l = 0; l < 4; l++) begin
+      pattern[64*l +: 64] = {6'd41, awc_q, aw_idx, w_beat_q, 8'(l), 32'h5a5a_1234};
+    end
   end
   assign m_axi_wdata_o  = (go_q[awc_q][1:0] == OpCopy) ? buf_q[{awc_q, w_beat_q[6:0]}] : pattern;
   assign m_axi_bready_o = 1'b1;
@@ -338,8 +346,10 @@ module toy_hca (
   assign rc = m_axi_rid_i[1:0];
   assign bc = m_axi_bid_i[1:0];
   logic [31:0] fold;
-  assign fold = m_axi_rdata_i[31:0] ^ m_axi_rdata_i[63:32] ^ m_axi_rdata_i[95:64] ^ m_axi_rdata_i[127:96] ^
-                m_axi_rdata_i[159:128] ^ m_axi_rdata_i[191:160] ^ m_axi_rdata_i[223:192] ^ m_axi_rdata_i[255:224];
+  always_comb begin
+    fold = '0;
+    for (int w = 0; w < 8; w++) fold = fold ^ m_axi_rdata_i[32*w +: 32];
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -388,7 +398,8 @@ module toy_hca (
     assign b_me   = m_axi_bvalid_i && (m_axi_bid_i == 4'(c));
     assign want_ar[c] = busy_q[c] && (ar_left_q[c] != '0) && !(ar_q && (arc_q == 2'(c)));
     // A copy writes once all has been read.
-    assign want_aw[c] = busy_q[c] && (aw_left_q[c] != '0) && (r_left_q[c] == '0) && !(wr_busy_q && (awc_q == 2'(c)));
+    assign want_aw[c] = busy_q[c] && (aw_left_q[c] != '0) && (r_left_q[c] == '0) &&
+                        !(wr_busy_q && (awc_q == 2'(c)));
     assign done[c]    = busy_q[c] && (r_left_q[c] == '0) && (b_left_q[c] == '0);
     assign chan_msix[c] = done[c] && go_q[c][31];
 
@@ -431,7 +442,9 @@ module toy_hca (
             if (m_axi_rlast_i) r_left_q[c] <= r_left_q[c] - 8'd1;
           end
           if (b_me) b_left_q[c] <= b_left_q[c] - 8'd1;
-          if ((r_me && (m_axi_rresp_i != '0)) || (b_me && (m_axi_bresp_i != '0))) err_q[c] <= err_q[c] + 8'd1;
+          if ((r_me && (m_axi_rresp_i != '0)) || (b_me && (m_axi_bresp_i != '0))) begin
+            err_q[c] <= err_q[c] + 8'd1;
+          end
         end
         if ((ar_hs && (arc_q == 2'(c))) || (aw_hs && (awc_q == 2'(c)))) begin
           age_q[c]   <= 16'd1;
@@ -465,7 +478,9 @@ module toy_hca (
   always_ff @(posedge clk_i) begin
     rid_last_q   <= m_axi_rid_i;
     rdata_last_q <= m_axi_rdata_i;
-    if (r_stalled_q) assert (m_axi_rvalid_i && (m_axi_rid_i == rid_last_q) && (m_axi_rdata_i == rdata_last_q));
+    if (r_stalled_q) begin
+      assert (m_axi_rvalid_i && (m_axi_rid_i == rid_last_q) && (m_axi_rdata_i == rdata_last_q));
+    end
   end
 
   // ------------------------------------------------------------------ BAR, read
@@ -531,14 +546,14 @@ module toy_hca (
   assign trc_rx_o        = {16{wdata_q}};
   // A channel that ends is told like a completion, a message like an event.
   assign trc_cqe_valid_o = mask[6] || (done != '0);
-  assign trc_cqe_o       = {248'd0, 4'd0, done, sum_q[3], sum_q[2], sum_q[1], sum_q[0], err_q[3], err_q[2], err_q[1],
-                            err_q[0], 32'd0, wdata_q};
+  assign trc_cqe_o       = {248'd0, 4'd0, done, sum_q[3], sum_q[2], sum_q[1], sum_q[0],
+                            err_q[3], err_q[2], err_q[1], err_q[0], 32'd0, wdata_q};
   assign trc_eqe_valid_o = mask[7] || msix_fire;
   assign trc_eqe_o       = {348'd0, msix_pick, msix_addr_o, msix_data_o, wdata_q};
 
-  assign idle_o = !aw_q && !w_q && !act_q && !rd_q && !s_axil_bvalid_o && !s_axil_rvalid_o && (stall_q == '0)
-                  && (busy_q == '0) && !ar_q && !wr_busy_q && !msix_valid_o && !timer_due && !cross_q
-                  && (!boot_run_i || (ready_q == 16'd200));
+  assign idle_o = !aw_q && !w_q && !act_q && !rd_q && !s_axil_bvalid_o && !s_axil_rvalid_o &&
+                  (stall_q == '0) && (busy_q == '0) && !ar_q && !wr_busy_q && !msix_valid_o &&
+                  !timer_due && !cross_q && (!boot_run_i || (ready_q == 16'd200));
   assign next_timer_o = (timer_q == '0) ? '1 : timer_q;
 
   assign lnk_tx_valid_o = 1'b0;
@@ -547,6 +562,6 @@ module toy_hca (
   assign lnk_tx_last_o  = 1'b0;
   assign lnk_rx_ready_o = 1'b1;
   logic unused;
-  assign unused = ^{s_axil_wstrb_i, lnk_tx_ready_i, lnk_rx_valid_i, lnk_rx_data_i, lnk_rx_keep_i, lnk_rx_last_i, twist,
-                    m_axi_bid_i[3:2], bc, 1'b0};
+  assign unused = ^{s_axil_wstrb_i, lnk_tx_ready_i, lnk_rx_valid_i, lnk_rx_data_i, lnk_rx_keep_i,
+                    lnk_rx_last_i, twist, m_axi_bid_i[3:2], bc};
 endmodule

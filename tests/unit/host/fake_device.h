@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** @file fake_device.h  A device of seam S3 that does what a test schedules, and the host around it. */
+/** @file fake_device.h  A device of seam S3 that does what a test schedules, and the host around
+ * it. */
 #ifndef BDY_TESTS_UNIT_HOST_FAKE_DEVICE_H
 #define BDY_TESTS_UNIT_HOST_FAKE_DEVICE_H
 
@@ -54,7 +55,8 @@ struct bdy_dev {
     {
         return ask(BDY_DMA_READ, bus, bytes, nullptr, nullptr);
     }
-    uint32_t dma_write(uint64_t bus, const std::vector<uint8_t> &data, const uint8_t *strobe = nullptr)
+    uint32_t dma_write(uint64_t bus, const std::vector<uint8_t> &data,
+                       const uint8_t *strobe = nullptr)
     {
         return ask(BDY_DMA_WRITE, bus, static_cast<uint32_t>(data.size()), data.data(), strobe);
     }
@@ -70,7 +72,8 @@ struct bdy_dev {
     }
 
     // ------------------------------------------------ the seam
-    uint32_t ask(bdy_dma_kind kind, uint64_t bus, uint32_t bytes, const uint8_t *data, const uint8_t *strobe)
+    uint32_t ask(bdy_dma_kind kind, uint64_t bus, uint32_t bytes, const uint8_t *data,
+                 const uint8_t *strobe)
     {
         const uint32_t tag = next_tag++;
         dma.push_back({now, 0, kind, BDY_DMA_ERROR, {}, false});
@@ -82,7 +85,8 @@ struct bdy_dev {
     }
     bool idle() const
     {
-        return outstanding == 0 && writes.empty() && reading < 0 && (plan.empty() || plan.begin()->first > now);
+        return outstanding == 0 && writes.empty() && reading < 0 &&
+               (plan.empty() || plan.begin()->first > now);
     }
     void cycle()
     {
@@ -99,7 +103,8 @@ struct bdy_dev {
     }
 };
 
-namespace fake {
+namespace fake
+{
 inline bdy_dev *last = nullptr; // the one created last
 
 inline int create(const bdy_dev_cfg *, const bdy_dev_up *up, void *up_arg, bdy_dev **out)
@@ -144,7 +149,8 @@ inline int mmio_read_done(bdy_dev *d, uint64_t *value)
     d->reading = -1;
     return 1;
 }
-inline int dma_cpl(bdy_dev *d, bdy_dma_kind kind, uint32_t tag, bdy_dma_status status, const void *data, uint32_t bytes)
+inline int dma_cpl(bdy_dev *d, bdy_dma_kind kind, uint32_t tag, bdy_dma_status status,
+                   const void *data, uint32_t bytes)
 {
     if (tag >= d->dma.size() || d->dma[tag].is_done || d->dma[tag].kind != kind)
         return -ENOENT;
@@ -153,7 +159,8 @@ inline int dma_cpl(bdy_dev *d, bdy_dma_kind kind, uint32_t tag, bdy_dma_status s
     r.cycle = d->now;
     r.status = status;
     if (status == BDY_DMA_OK && kind == BDY_DMA_READ)
-        r.data.assign(static_cast<const uint8_t *>(data), static_cast<const uint8_t *>(data) + bytes);
+        r.data.assign(static_cast<const uint8_t *>(data),
+                      static_cast<const uint8_t *>(data) + bytes);
     d->outstanding--;
     return 0;
 }
@@ -198,11 +205,13 @@ inline int wave(bdy_dev *, const char *)
 {
     return -ENOSYS;
 }
-inline const bdy_dev_ops ops = {BDY_DEV_ABI, "fake", create,  destroy, boot, mmio_write, mmio_read, mmio_read_done,
-                                dma_cpl,     run,    skip,    status,  wave};
+inline const bdy_dev_ops ops = {BDY_DEV_ABI, "fake",         create,  destroy, boot, mmio_write,
+                                mmio_read,   mmio_read_done, dma_cpl, run,     skip, status,
+                                wave};
 
 /** A host over a fake device, with a log. */
-class Rig {
+class Rig
+{
   public:
     struct Logged {
         bdy_host_event ev;
@@ -251,7 +260,8 @@ class Rig {
         in_device([&](bdy_dev &d) { tag = d.dma_read(bus, bytes); });
         return dev->dma.at(tag);
     }
-    bdy_dma_status write(uint64_t bus, const std::vector<uint8_t> &data, const uint8_t *strobe = nullptr)
+    bdy_dma_status write(uint64_t bus, const std::vector<uint8_t> &data,
+                         const uint8_t *strobe = nullptr)
     {
         uint32_t tag = 0;
         in_device([&](bdy_dev &d) { tag = d.dma_write(bus, data, strobe); });
@@ -283,7 +293,8 @@ class Rig {
     {
         Logged l{*ev, ev->text ? ev->text : "", {}};
         if (ev->data)
-            l.data.assign(static_cast<const uint8_t *>(ev->data), static_cast<const uint8_t *>(ev->data) + ev->bytes);
+            l.data.assign(static_cast<const uint8_t *>(ev->data),
+                          static_cast<const uint8_t *>(ev->data) + ev->bytes);
         static_cast<Rig *>(arg)->log.push_back(l);
     }
 };

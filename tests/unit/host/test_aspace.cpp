@@ -10,18 +10,21 @@
 
 using namespace fake;
 
-namespace {
+namespace
+{
 
 const uint8_t kCookie[16] = {1, 9, 2, 8, 3, 7, 4, 6, 5, 5, 6, 4, 7, 3, 8, 2};
 
 /** A forked child with pages of its own that does one thing when told to. */
-class Child {
+class Child
+{
   public:
     enum Deed : char { Unmap = 'u', Exec = 'e', Remap = 'r', Check = 'c' };
 
     Child()
     {
-        page = static_cast<uint8_t *>(mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        page = static_cast<uint8_t *>(
+            mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         EXPECT_EQ(pipe(tell), 0);
         EXPECT_EQ(pipe(hear), 0);
         pid = fork();
@@ -60,7 +63,8 @@ class Child {
     }
     pid_t pid;
     int pidfd;
-    uint8_t *page; // in the child: cookie and bytes 100.. of page 0; page 1 to be unmapped; page 2 always there
+    uint8_t *page; // in the child: cookie and bytes 100.. of page 0; page 1 to be unmapped; page 2
+                   // always there
 
   private:
     char listen()
@@ -94,7 +98,8 @@ class Child {
     int tell[2], hear[2];
 };
 
-class Aspace : public ::testing::Test {
+class Aspace : public ::testing::Test
+{
   protected:
     /** Maps the child's three pages. */
     void attach(bool with_pidfd = true)
@@ -218,7 +223,9 @@ TEST_F(Aspace, AnUnmappedPageIsAnErrorOfThatTransferOnlyH25)
 TEST_F(Aspace, OurOwnMemoryUnmappedIsAnErrorNotACrash)
 {
     auto *p = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ASSERT_EQ(rig.pci->ops->dma_map(rig.pci, rig.self, reinterpret_cast<uint64_t>(p), 4096, kBoth, &map), 0);
+    ASSERT_EQ(
+        rig.pci->ops->dma_map(rig.pci, rig.self, reinterpret_cast<uint64_t>(p), 4096, kBoth, &map),
+        0);
     ASSERT_EQ(read_at(0), BDY_DMA_OK);
     munmap(p, 4096);
     EXPECT_EQ(read_at(0), BDY_DMA_ERROR);
@@ -266,7 +273,8 @@ struct Served {
         static_cast<Served *>(a)->destroyed++;
     }
 };
-const bdy_aspace_ops kServed = {Served::check, Served::read, Served::write, Served::populate, Served::destroy};
+const bdy_aspace_ops kServed = {Served::check, Served::read, Served::write, Served::populate,
+                                Served::destroy};
 
 TEST(AspaceOps, SomebodyElseMayServeTheMemory)
 {
@@ -275,7 +283,9 @@ TEST(AspaceOps, SomebodyElseMayServeTheMemory)
     bdy_aspace *as = bdy_host_aspace_ops(rig.host, &kServed, &served);
     bdy_dma_map m;
     EXPECT_EQ(rig.pci->ops->dma_map(rig.pci, as, 0x11000, 8192, kBoth, &m), -EFAULT);
-    ASSERT_EQ(rig.pci->ops->dma_map(rig.pci, as, 0x10010, 4096, BDY_DMA_TO_DEVICE | BDY_DMA_FROM_DEVICE, &m), 0);
+    ASSERT_EQ(rig.pci->ops->dma_map(rig.pci, as, 0x10010, 4096,
+                                    BDY_DMA_TO_DEVICE | BDY_DMA_FROM_DEVICE, &m),
+              0);
     EXPECT_EQ(served.dir, kBoth);
     EXPECT_EQ(rig.write(bus_of(m, 0), {7, 8}), BDY_DMA_OK);
     EXPECT_EQ(served.memory[16], 7);

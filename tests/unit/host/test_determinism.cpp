@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole story on the Verilated toy device: the same seed repeats it to the cycle, and neither jumps nor neighbours change it.
+// A whole story on the Verilated toy device: the same seed repeats it to the cycle, and neither
+// jumps nor neighbours change it.
 #include "sim/host/host.h"
 #include "tests/contract/image.h"
 #include "tests/contract/toy.h"
@@ -8,7 +9,8 @@
 
 #include <memory>
 
-namespace {
+namespace
+{
 
 struct Choice {
     uint64_t seed = 1;
@@ -18,7 +20,8 @@ struct Choice {
 };
 
 /** A host with a toy that copies buffers about, told what to do by interrupts and timers. */
-class Story {
+class Story
+{
   public:
     explicit Story(const Choice &c)
     {
@@ -56,7 +59,8 @@ class Story {
             const unsigned bursts = op == toy::Copy ? 1 : 1 + n % 4;
             ops().bar_write64(pci, toy::src(c), from.bus + 0x4000 * c);
             ops().bar_write64(pci, toy::dst(c), to.bus + 0x4000 * c);
-            ops().bar_write64(pci, toy::go(c), toy::command(op, 1 + (n * 37 + c) % 128, bursts, true));
+            ops().bar_write64(pci, toy::go(c),
+                              toy::command(op, 1 + (n * 37 + c) % 128, bursts, true));
         }
         ops().bar_write64(pci, toy::kTimer, ops().now(pci) + 3000 + n);
         const size_t wanted = irqs + toy::kChannels + 1;
@@ -100,7 +104,8 @@ class Story {
         ops().bar_write64(pci, BDY_REG_BAR_MSIX_ADDR_OFFSET + 16 * v, address);
         ops().bar_write64(pci, BDY_REG_BAR_MSIX_ADDR_OFFSET + 16 * v + 8, data);
         // Vector 0 carries channel 0 and the timer: the toy keeps them apart in time.
-        ops().irq_set(pci, v, [](void *arg, unsigned) { static_cast<Story *>(arg)->irqs++; }, this);
+        ops().irq_set(
+            pci, v, [](void *arg, unsigned) { static_cast<Story *>(arg)->irqs++; }, this);
     }
 };
 

@@ -13,13 +13,16 @@
 
 using namespace fake;
 
-namespace {
+namespace
+{
 
 /** Anonymous memory with a byte pattern that tells every address apart. */
-class Memory {
+class Memory
+{
   public:
     explicit Memory(size_t bytes, int prot = PROT_READ | PROT_WRITE)
-        : bytes(bytes), p(static_cast<uint8_t *>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
+        : bytes(bytes), p(static_cast<uint8_t *>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
     {
         for (size_t i = 0; i < bytes; i++)
             p[i] = byte(i);
@@ -91,7 +94,8 @@ TEST(IommuTree, BlocksNeverOverlap)
     }
 }
 
-class Iommu : public ::testing::Test {
+class Iommu : public ::testing::Test
+{
   protected:
     bdy_dma_map map(Rig &rig, uint64_t va, uint64_t bytes, unsigned dir = kBoth)
     {
@@ -129,7 +133,8 @@ TEST_F(Iommu, PagesAreAlignedPowersOfTwoAndCoverTheRange)
         }
         ASSERT_LT(m.offset, m.pages[0].bytes);
         ASSERT_GE(covered, m.offset + bytes);
-        ASSERT_LT(covered - m.pages[m.npages - 1].bytes, m.offset + bytes) << "no useless last page";
+        ASSERT_LT(covered - m.pages[m.npages - 1].bytes, m.offset + bytes)
+            << "no useless last page";
         rig.pci->ops->dma_unmap(rig.pci, &m);
     }
 }
@@ -145,7 +150,8 @@ TEST_F(Iommu, EveryByteIsReachedAtItsBusAddress)
         for (int i = 0; i < 60; i++) {
             const uint64_t o = i == 0 ? 0 : i == 1 ? bytes - 1 : rng() % bytes;
             const uint64_t bus = bus_of(m, o);
-            const uint32_t n = static_cast<uint32_t>(std::min<uint64_t>({1 + rng() % 4096, bytes - o, 4096 - (bus & 4095)}));
+            const uint32_t n = static_cast<uint32_t>(
+                std::min<uint64_t>({1 + rng() % 4096, bytes - o, 4096 - (bus & 4095)}));
             const auto &r = rig.read(bus, n);
             ASSERT_EQ(r.status, BDY_DMA_OK);
             for (uint32_t b = 0; b < n; b++)
@@ -209,7 +215,8 @@ TEST_F(Iommu, OutsideAMappingIsAnErrorThatIsLoggedAndCounted)
         EXPECT_EQ(rig.read(first, 4096).status, BDY_DMA_OK) << "whole pages translate";
         EXPECT_EQ(rig.read(first - 4096, 64).status, BDY_DMA_ERROR);
         EXPECT_EQ(rig.write(last + 4096, {1, 2, 3}), BDY_DMA_ERROR);
-        EXPECT_EQ(rig.read(mem.va(5 * 4096), 8).status, BDY_DMA_ERROR) << "a process address is no bus address";
+        EXPECT_EQ(rig.read(mem.va(5 * 4096), 8).status, BDY_DMA_ERROR)
+            << "a process address is no bus address";
         EXPECT_EQ(rig.read(0, 8).status, BDY_DMA_ERROR);
         EXPECT_EQ(rig.read(UINT64_MAX & ~4095ull, 4096).status, BDY_DMA_ERROR);
         EXPECT_EQ(rig.stats().dma_errors, 5u);
@@ -231,9 +238,11 @@ TEST_F(Iommu, OfAPartialFrameOnlyTheMappedPagesTranslate)
             for (size_t f = 0; f < m.npages; f++) {
                 for (uint64_t at = 0; at < m.pages[f].bytes; at += 4096) {
                     const bool head = f == 0 && at < m.offset;
-                    const bool tail = f == m.npages - 1 && bus_of(m, 4096 * pages - 1) < m.pages[f].bus + at;
+                    const bool tail =
+                        f == m.npages - 1 && bus_of(m, 4096 * pages - 1) < m.pages[f].bus + at;
                     const auto expect = head || tail ? BDY_DMA_ERROR : BDY_DMA_OK;
-                    ASSERT_EQ(rig.read(m.pages[f].bus + at, 32).status, expect) << first << " " << pages << " " << at;
+                    ASSERT_EQ(rig.read(m.pages[f].bus + at, 32).status, expect)
+                        << first << " " << pages << " " << at;
                 }
             }
             rig.pci->ops->dma_unmap(rig.pci, &m);
@@ -285,7 +294,8 @@ TEST_F(Iommu, StrobesChooseTheBytes)
     const uint8_t strobe[3] = {0b10000101, 0b00000011, 0b1100};
     EXPECT_EQ(rig.write(bus_of(m, 100), data, strobe), BDY_DMA_OK);
     for (unsigned i = 0; i < 20; i++)
-        EXPECT_EQ(mem.p[100 + i], (strobe[i / 8] >> (i % 8)) & 1 ? 0xee : Memory::byte(100 + i)) << i;
+        EXPECT_EQ(mem.p[100 + i], (strobe[i / 8] >> (i % 8)) & 1 ? 0xee : Memory::byte(100 + i))
+            << i;
     rig.pci->ops->dma_unmap(rig.pci, &m);
 }
 
@@ -350,7 +360,8 @@ TEST_F(Iommu, BehindTheEndOfAFileIsEfault)
 TEST_F(Iommu, MappingChangesNoByteAndBringsPagesIn)
 {
     Rig rig;
-    auto *p = static_cast<uint8_t *>(mmap(nullptr, 1200 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto *p = static_cast<uint8_t *>(
+        mmap(nullptr, 1200 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     p[77] = 5;
     auto m = map(rig, reinterpret_cast<uint64_t>(p), 1200 * 4096);
     unsigned char in[1200];
@@ -375,10 +386,12 @@ TEST_F(Iommu, BuffersAreZeroedContiguousAndShared)
     auto *cpu = static_cast<uint8_t *>(buf.cpu);
     for (size_t i = 0; i < buf.bytes; i++)
         ASSERT_EQ(cpu[i], 0);
-    auto *peer = static_cast<uint8_t *>(mmap(nullptr, buf.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, buf.fd, 0));
+    auto *peer = static_cast<uint8_t *>(
+        mmap(nullptr, buf.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, buf.fd, 0));
     ASSERT_NE(peer, MAP_FAILED);
     for (uint64_t page = 0; page < 4; page++)
-        EXPECT_EQ(rig.write(buf.bus + 4096 * page + 9, {static_cast<uint8_t>(page + 1)}), BDY_DMA_OK);
+        EXPECT_EQ(rig.write(buf.bus + 4096 * page + 9, {static_cast<uint8_t>(page + 1)}),
+                  BDY_DMA_OK);
     for (uint64_t page = 0; page < 4; page++)
         EXPECT_EQ(peer[4096 * page + 9], page + 1);
     peer[5000] = 44;

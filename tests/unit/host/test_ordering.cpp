@@ -7,9 +7,11 @@
 
 using namespace fake;
 
-namespace {
+namespace
+{
 
-class Ordering : public ::testing::Test {
+class Ordering : public ::testing::Test
+{
   protected:
     void start(bdy_host_order order, uint32_t lat_min, uint32_t lat_max, uint64_t seed = 1)
     {
@@ -162,7 +164,8 @@ TEST_F(Ordering, TheSameSeedDrawsTheSameLatencies)
     EXPECT_NE(first, story(4));
 }
 
-// ---------------------------------------------------------------- messages and answers behind writes
+// ---------------------------------------------------------------- messages and answers behind
+// writes
 
 TEST_F(Ordering, AMessageDoesNotPassTheWritesBeforeItH16)
 {
@@ -185,7 +188,8 @@ TEST_F(Ordering, AMessageDoesNotWaitForLaterWrites)
 {
     start(BDY_ORDER_RELAXED, 100, 100);
     unsigned ran = 0;
-    rig->pci->ops->irq_set(rig->pci, 0, [](void *arg, unsigned) { ++*static_cast<unsigned *>(arg); }, &ran);
+    rig->pci->ops->irq_set(
+        rig->pci, 0, [](void *arg, unsigned) { ++*static_cast<unsigned *>(arg); }, &ran);
     rig->dev->at(0, [&](bdy_dev &d) {
         rig->msix(0, d);
         d.dma_write(buf.bus, bytes(5));

@@ -6,7 +6,8 @@
 
 using namespace fake;
 
-namespace {
+namespace
+{
 
 struct Irqs {
     std::vector<std::pair<uint64_t, unsigned>> seen; // cycle, vector
@@ -21,7 +22,8 @@ struct Irqs {
     }
 };
 
-class Pci : public ::testing::Test {
+class Pci : public ::testing::Test
+{
   protected:
     Pci()
     {
@@ -340,7 +342,8 @@ TEST_F(Pci, ConfigurationsThatMakeNoSenseAreRefused)
     EXPECT_EQ(create([](bdy_host_cfg &) {}), 0);
     EXPECT_EQ(create([](bdy_host_cfg &c) { c.lat_min = 0; }), -EINVAL);
     EXPECT_EQ(create([](bdy_host_cfg &c) { c.lat_min = 5; }), -EINVAL) << "above lat_max";
-    EXPECT_EQ(create([](bdy_host_cfg &c) { c.share_4k = 900; }), -EINVAL) << "more than all mappings";
+    EXPECT_EQ(create([](bdy_host_cfg &c) { c.share_4k = 900; }), -EINVAL)
+        << "more than all mappings";
     EXPECT_EQ(create([](bdy_host_cfg &c) { c.order = static_cast<bdy_host_order>(3); }), -EINVAL);
     EXPECT_EQ(create([](bdy_host_cfg &c) { c.mmio_timeout = 0; }), -EINVAL);
 }
@@ -425,8 +428,9 @@ TEST_F(Pci, TheLogTellsEveryHostEvent)
         EXPECT_GE(l.ev.cycle, cycle);
         cycle = l.ev.cycle;
     }
-    ASSERT_EQ(kinds, (std::vector<bdy_host_event_kind>{BDY_EV_MMIO_WRITE, BDY_EV_MMIO_READ, BDY_EV_DMA_READ,
-                                                       BDY_EV_DMA_WRITE, BDY_EV_MSIX}));
+    ASSERT_EQ(kinds,
+              (std::vector<bdy_host_event_kind>{BDY_EV_MMIO_WRITE, BDY_EV_MMIO_READ,
+                                                BDY_EV_DMA_READ, BDY_EV_DMA_WRITE, BDY_EV_MSIX}));
     EXPECT_EQ(rig.log[0].ev.address, 0x80u);
     EXPECT_EQ(rig.log[1].ev.value, 5u);
     EXPECT_EQ(rig.log[2].data, (std::vector<uint8_t>{0, 9, 0, 0}));
