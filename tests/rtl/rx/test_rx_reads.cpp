@@ -166,6 +166,28 @@ TEST_P(ResponderReads, H14ResponsesLeaveInPsnOrder)
     EXPECT_EQ(read_data(), want);
 }
 
+TEST_P(ResponderReads, T4AckThatAReadResponseCoversIsNotSentBehindIt)
+{
+    b.make_rtr(6, 1);
+    Requester other(6, 1);
+    b.framer_blocked = true;
+    for (int i = 0; i < 3; i++) b.send(other.read(kTarget, kRemote, 600));   // fill the buffers
+    b.run(3000);
+    b.send(r.write(kTarget + 0x8000, kRemote, pattern(1, 8))[0]);
+    ASSERT_TRUE(b.run_until([&] { return b.bytes_written == 8; }));
+    b.run(100);
+    b.send(r.read(kTarget, kRemote, 600));
+    b.run(100);
+    b.framer_blocked = false;
+    ASSERT_TRUE(b.settle());
+    std::vector<uint32_t> psns;
+    for (const auto &p : b.out) {
+        if (p.dest_qp() == 0x900 + kQp) psns.push_back(p.psn());
+    }
+    const uint32_t first = (kPsn + 1) & 0xffffff;
+    EXPECT_EQ(psns, (std::vector<uint32_t>{first, (first + 1) & 0xffffff, (first + 2) & 0xffffff}));
+}
+
 TEST_P(ResponderReads, H14AWriteWaitsForTheHostReadsOfAnEarlierRead)
 {
     b.framer_blocked = true;
