@@ -61,7 +61,11 @@ module bdy_sq_pend #(
 
   assign bits  = in_own ? own_rest : pend_q[16*group+:16];
   assign any_o = group_any != '0;
+`ifdef BUG_SQ_PEND_UNFAIR
+  assign idx_o = {group, first16(pend_q[16*group+:16])};
+`else
   assign idx_o = {group, first16(bits)};
+`endif
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -73,9 +77,59 @@ module bdy_sq_pend #(
         last_q        <= idx_o;
       end
       for (int s = 0; s < Sets; s++) begin
+`ifdef BUG_SQ_PEND_LOST
+        if (set_valid_i[s] && !take_i) pend_q[set_idx_i[LogQps*s+:LogQps]] <= 1'b1;
+`else
         if (set_valid_i[s]) pend_q[set_idx_i[LogQps*s+:LogQps]] <= 1'b1;
+`endif
       end
     end
   end
+
+`ifdef FORMAL_PEND
+  // Queue pair f_me: once set it stays until it is taken, and at most Qps - 1 others go before it.
+  (* anyconst *) logic [LogQps-1:0] f_me;
+  logic            f_pend_q, f_taken, f_set;
+  logic [LogQps:0] f_passed_q;
+  logic [LogQps-1:0] f_dist;
+
+  initial assume (!rst_ni);
+  assign f_taken = take_i && any_o && idx_o == f_me;
+  always_comb begin
+    f_set = 1'b0;
+    for (int s = 0; s < Sets; s++) begin
+      if (set_valid_i[s] && set_idx_i[LogQps*s+:LogQps] == f_me) f_set = 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      f_pend_q   <= 1'b0;
+      f_passed_q <= '0;
+    end else begin
+      f_pend_q <= f_set || (f_pend_q && !f_taken);
+      if (!pend_q[f_me] || f_taken) f_passed_q <= '0;
+      else if (take_i) f_passed_q <= f_passed_q + (LogQps + 1)'(1);
+    end
+  end
+
+  // How far the turn is from f_me: every take brings it nearer.
+  assign f_dist = f_me - last_q - LogQps'(1);
+
+  always_comb begin
+    if (take_i) assume (any_o);
+    if (rst_ni) begin
+      assert (pend_q[f_me] == f_pend_q);
+      if (any_o) assert (pend_q[idx_o]);
+      if (f_pend_q) assert (any_o);
+      if (f_pend_q) assert (LogQps'(idx_o - last_q - LogQps'(1)) <= f_dist);
+      if (!f_pend_q) assert (f_passed_q == '0);
+      assert (!f_passed_q[LogQps]);
+      assert (!f_pend_q || f_passed_q + {1'b0, f_dist} <= {1'b0, {LogQps{1'b1}}});
+      cover (f_passed_q == (LogQps + 1)'(2));
+      cover (f_taken && f_set);
+    end
+  end
+`endif
 
 endmodule
