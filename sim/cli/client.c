@@ -97,8 +97,9 @@ void client_progress(struct client *c)
 /* ------------------------------------------------------------------ doorbells */
 static int deliver_to(struct client *c, uint32_t tail, unsigned max)
 {
-    uint32_t waiting = tail - c->head;
-    if (waiting > BDY_DBQ_ENTRIES) return -EPROTO;
+    int32_t waiting = (int32_t)(tail - c->head);
+    if (waiting < 0) return 0; /* another thread's later call has delivered these already */
+    if (waiting > (int32_t)BDY_DBQ_ENTRIES) return -EPROTO;
     unsigned n = 0;
     while (c->head != tail && n < max) {
         uint32_t slot = c->head % BDY_DBQ_ENTRIES;
