@@ -19,7 +19,7 @@
 //   0x1100 + 0x40 c, channel c of 4, AXI ID c:
 //     +00 SRC  +08 DST  +10 GO  +18 RESULT  +20 LATENCY
 //     GO: [1:0] 1 read, 2 write, 3 copy of one burst; [15:8] beats a burst; [23:16] bursts,
-//       4 KiB apart; [31] message of vector c when done; [63:32] strobes of a written beat (copy: all)
+//       4 KiB apart; [31] message of vector c when done; [63:32] strobes (copy: all)
 //     RESULT: [0] busy, [15:8] beats or bursts with an error, [63:32] sum over the beats read, in
 //       order of arrival
 //     LATENCY: cycles from the last AR or AW handshake to the first answer after it
