@@ -304,7 +304,7 @@ void bdy_direct_settle(struct bdy_direct *d, uint64_t cycles)
     bdy_host_status(d->host, &st);
     uint64_t end = st.now + cycles;
     while (st.now < end && why != BDY_HOST_DEAD) {
-        if (bdy_host_run(d->host, RELAX_CYCLES, &why)) break;
+        if (bdy_host_run(d->host, end - st.now < RELAX_CYCLES ? end - st.now : RELAX_CYCLES, &why)) break;
         bdy_host_status(d->host, &st);
         if (why != BDY_HOST_IDLE) continue;
         if (bdy_host_skip(d->host, st.next_timer < end ? st.next_timer : end)) break; /* time passes also when nothing happens */
