@@ -393,8 +393,9 @@ TEST(SqPost, SlotIndicesWrapAfter65536)
     ASSERT_TRUE(b.settle());
     for (int i = 8; i < 65536; i += 8) {
         b.go(0, big);
-        if (i % 32 == 0)
+        if (i % 32 == 0) {
             ASSERT_TRUE(b.settle());
+        }
     }
     ASSERT_TRUE(b.settle());
     ASSERT_EQ(b.qps[0].pi, 0u);
