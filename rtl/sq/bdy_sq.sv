@@ -13,7 +13,7 @@
 // sq_rsp (resp), sq_ret (retire). The others read; what they read is never ahead of the truth, so
 // acting on it is safe, and whoever changes it wakes the readers.
 //
-// Latency:      doorbell to op port 8 cycles with DMA answering in the next cycle; bind pipeline's
+// Latency:      doorbell to op port 9 cycles with DMA answering in the next cycle; bind pipeline's
 //               answer to CQE 2 cycles.
 // Throughput:   request and response half each work on one packet at a time, independently.
 // Backpressure: the request half waits for framer, access and memory; the response half for access
