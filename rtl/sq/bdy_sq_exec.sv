@@ -12,8 +12,8 @@
 // unacknowledged PSN when the response half asks. A message is sent again from its record; its WQE
 // is read again only for SGEs.
 //
-// Latency:      pending bit to op port 8 cycles with DMA answering in the next cycle: IDLE 1, LOAD 1,
-//               EVAL 1, FETCH 3, DEC 1.
+// Latency:      pending bit to op port 8 cycles with DMA answering in the next cycle: IDLE 1,
+//               LOAD 1, EVAL 1, FETCH 4, DEC 1.
 // Throughput:   one packet at a time; Burst packets of a queue pair before another one's turn.
 // Backpressure: framer, access, memory, op slot. Never waits for the response half.
 // Invariants:   a job that can do nothing ends; who changes that (doorbell, answer, acknowledge,
