@@ -97,7 +97,9 @@ int client_serve(struct client *c);
 void client_progress(struct client *c);
 struct hca *server_hca(struct server *s);
 
-/* ------------------------------------------------------------------ exec */
+/* ------------------------------------------------------------------ commands */
+/** The last line on stderr, with the verdict that belongs to the exit code; returns the code. */
+int cli_end(const char *command, int code);
 int cli_exec(const struct cli_options *opt);
 int cli_info(void);
 

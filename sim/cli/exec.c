@@ -133,7 +133,8 @@ static void take_signals(struct run *r)
     reap(r);
 }
 
-static int watch_signals(struct run *r)
+/** Before the model is built: its threads inherit the mask, and a thread without it would take the signal's default action. */
+static int block_signals(struct run *r)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -143,7 +144,7 @@ static int watch_signals(struct run *r)
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, &r->old_mask);
     r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return r->signal_fd < 0 ? -errno : server_watch(r->server, r->signal_fd);
+    return r->signal_fd < 0 ? -errno : 0;
 }
 
 /* ------------------------------------------------------------------ descendants left over */
@@ -225,9 +226,9 @@ static int prepare(struct run *r)
         cli_say("libbindery-rdmav34.so is not beside this program");
         return EXIT_FAIL;
     }
-    if (hca_open(&r->hca, r->opt) || make_dir(r)) return EXIT_FAIL;
+    if (block_signals(r) || hca_open(&r->hca, r->opt) || make_dir(r)) return EXIT_FAIL;
     r->server = server_open(&r->hca, r->dir, r->opt);
-    if (!r->server || watch_signals(r)) return EXIT_FAIL;
+    if (!r->server || server_watch(r->server, r->signal_fd)) return EXIT_FAIL;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     int rc = spawn(r);
     if (rc) {
@@ -235,11 +236,6 @@ static int prepare(struct run *r)
         return EXIT_USAGE;
     }
     return 0;
-}
-
-static const char *verdict(int code)
-{
-    return code == EXIT_PASS ? "PASS" : code == EXIT_USAGE ? "USAGE" : code == EXIT_SKIP ? "SKIP" : code == EXIT_TIMEOUT ? "TIMEOUT" : "FAIL";
 }
 
 int cli_exec(const struct cli_options *given)
@@ -259,6 +255,5 @@ int cli_exec(const struct cli_options *given)
     hca_close(&r.hca);
     if (r.dir[0]) nftw(r.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (r.signal_fd >= 0) close(r.signal_fd);
-    cli_say("exec: %s", verdict(code));
-    return code;
+    return cli_end("exec", code);
 }

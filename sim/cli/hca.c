@@ -84,7 +84,7 @@ static int start(struct hca *hca, const struct cli_options *opt)
     hc.arg = hca;
     int rc = bdy_host_create(&hc, &bdy_rtl_ops, &hca->host);
     if (rc) {
-        cli_say("cannot build the device: %s", strerror(-rc));
+        cli_say("cannot build the device%s%s: %s", opt->wave ? " or write its wave " : "", opt->wave ? opt->wave : "", strerror(-rc));
         return rc;
     }
     rc = boot(hca, opt);

@@ -5,10 +5,12 @@
 #include "cli.h"
 #include "sim/rtl/rtl.h"
 
-static void part(const char *what, const char *name)
+static int part(const char *what, const char *name)
 {
     char path[4096];
-    printf("%-22s %s\n", what, cli_find(name, path, sizeof path) ? "missing" : path);
+    int rc = cli_find(name, path, sizeof path);
+    printf("%-22s %s\n", what, rc ? "missing" : path);
+    return rc;
 }
 
 int cli_info(void)
@@ -18,7 +20,7 @@ int cli_info(void)
     printf("%-22s %u keys, %u translations, %u queue pairs, %u completion queues\n", "sizes", 1u << BDY_LOG_KEYS, 1u << BDY_LOG_MTT,
            1u << BDY_LOG_QPS, 1u << BDY_LOG_CQS);
     printf("%-22s %u MHz nominal\n", "clock", BDY_CORE_CLOCK_KHZ / 1000);
-    part("provider", "libbindery-rdmav34.so");
-    part("firmware", "bindery-fw.bin");
-    return EXIT_PASS;
+    int provider = part("provider", "libbindery-rdmav34.so");
+    int firmware = part("firmware", "bindery-fw.bin");
+    return cli_end("info", provider || firmware ? EXIT_FAIL : EXIT_PASS);
 }

@@ -25,6 +25,14 @@ void cli_say(const char *fmt, ...)
     fprintf(stderr, "bindery: %s\n", line);
 }
 
+int cli_end(const char *command, int code)
+{
+    const char *word = code == EXIT_PASS ? "PASS" : code == EXIT_USAGE ? "USAGE" : code == EXIT_SKIP ? "SKIP"
+                     : code == EXIT_TIMEOUT ? "TIMEOUT" : "FAIL";
+    cli_say("%s: %s", command, word);
+    return code;
+}
+
 int cli_find(const char *name, char *out, size_t bytes)
 {
     static const char *const places[] = {"", "../lib/", "../firmware/", "../lib/bindery/"};
@@ -43,14 +51,14 @@ int cli_find(const char *name, char *out, size_t bytes)
 static int usage(const char *what)
 {
     fprintf(stderr, "bindery: unknown command %s\n%s", what, help);
-    return EXIT_USAGE;
+    return cli_end("command line", EXIT_USAGE);
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2) {
         fputs(help, stderr);
-        return EXIT_USAGE;
+        return cli_end("command line", EXIT_USAGE);
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         fputs(help, stdout);
@@ -60,6 +68,6 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "exec") != 0) return usage(argv[1]);
     struct cli_options opt;
     int rc = cli_parse_exec(argc - 1, argv + 1, &opt);
-    if (rc) return rc < 0 ? EXIT_PASS : rc;
+    if (rc) return rc < 0 ? EXIT_PASS : cli_end("exec", rc);
     return cli_exec(&opt);
 }
