@@ -81,7 +81,7 @@ module bdy_pkt_fifo #(
   assign idle_o    = wr_ptr_q == rd_ptr_q && !out_valid_q && !lost_q;
 
 `ifdef FORMAL_PKT
-  // Packets that went in whole and packets that came out; beats of one data bit are followed through.
+  // Packets that went in whole and came out; one data bit of each beat is followed through.
   (* anyconst *) logic [7:0] f_pick;
   logic [7:0] f_kept_q, f_left_q;        // packets kept, packets out
   logic [7:0] f_stored_q, f_out_q;       // beats of kept packets, beats out
