@@ -326,7 +326,7 @@ module bdy_rx_rspq #(
     .in_valid_i(tm_valid), .in_ready_o(tm_ready), .in_idx_i(idx_q), .in_arrival_i(slot_arrival),
     .fire_valid_o(fire_valid), .fire_ready_i(fire_ready), .fire_idx_o(fire_idx), .idle_o(tm_idle)
   );
-
+  // Never needed: the list has a place for every queue pair.
   // verilator lint_off UNUSEDSIGNAL
   logic unused_room;   // the list has a place for every queue pair
   // verilator lint_on UNUSEDSIGNAL

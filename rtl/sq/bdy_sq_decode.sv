@@ -42,8 +42,8 @@ module bdy_sq_decode (
     tail_bytes = inl ? inl_len : {1'b0, num_sge, 4'd0};
   endfunction
 
-  // verilator lint_off UNUSEDSIGNAL
   // The other fields are the engine's.
+  // verilator lint_off UNUSEDSIGNAL
   bdy_pkg::wqe_t wqe;
   // verilator lint_on UNUSEDSIGNAL
   logic [1:0]  shape;

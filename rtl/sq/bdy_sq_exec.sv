@@ -149,8 +149,8 @@ module bdy_sq_exec #(
   logic [LogQps-1:0] buf_qp_q;
   logic [15:0]       buf_idx_q;
 
-  // verilator lint_off UNUSEDSIGNAL
   // A job reads a few fields of each.
+  // verilator lint_off UNUSEDSIGNAL
   bdy_pkg::sq_rsp_t  rsp;
   bdy_pkg::sq_ret_t  ret;
   bdy_pkg::qp_ctx0_t ctx0;

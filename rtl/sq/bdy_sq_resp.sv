@@ -116,8 +116,8 @@ module bdy_sq_resp #(
   logic [12:0]       paylen_q;
   logic              addressed_q;       // QP number and P_Key fit
 
-  // verilator lint_off UNUSEDSIGNAL
   // The engine reads a few fields of each.
+  // verilator lint_off UNUSEDSIGNAL
   bdy_pkg::pkt_hdr_t hdr;
   bdy_pkg::sq_req_t  req;
   bdy_pkg::qp_ctx0_t ctx0;

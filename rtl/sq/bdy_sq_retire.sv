@@ -88,8 +88,8 @@ module bdy_sq_retire #(
   localparam int Qps = 1 << LogQps;
   localparam int LogFlying = 3;
 
-  // verilator lint_off UNUSEDSIGNAL
   // Retirement reads a few fields of each.
+  // verilator lint_off UNUSEDSIGNAL
   bdy_pkg::sq_req_t req;
   bdy_pkg::sq_rsp_t rsp;
   bdy_pkg::sq_wr_t  wr;

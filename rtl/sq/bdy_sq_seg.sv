@@ -40,8 +40,8 @@ module bdy_sq_seg (
     endcase
   endfunction
 
-  // verilator lint_off UNUSEDSIGNAL
   // A packet needs a few fields of each.
+  // verilator lint_off UNUSEDSIGNAL
   bdy_pkg::sq_msg_t  msg;
   bdy_pkg::qp_ctx0_t ctx0;
   bdy_pkg::qp_ctx1_t ctx1;

@@ -166,7 +166,7 @@ static int touch(const struct process *p, uint64_t from, uint64_t end)
 {
     enum { BATCH = 512 };
     struct iovec remote[BATCH];
-    char bytes[BATCH];
+    char bytes[BATCH] = {0};
     while (from < end) {
         size_t n = 0;
         for (; n < BATCH && from < end; n++, from += BDY_PAGE)
