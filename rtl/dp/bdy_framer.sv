@@ -177,7 +177,7 @@ module bdy_framer (
 `ifdef VERILATOR
   // The stream's own end agrees with the header's length.
   always_ff @(posedge clk_i) begin
-    if (pl_valid_i && pl_ready_o) assert (pl_last_i == pl_end);
+    if (rst_ni && pl_valid_i && pl_ready_o) assert (pl_last_i == pl_end);
   end
 `else
   logic unused;
