@@ -176,8 +176,13 @@ module bdy_framer (
 
 `ifdef VERILATOR
   // The stream's own end agrees with the header's length.
-  always_ff @(posedge clk_i) begin
-    if (rst_ni && pl_valid_i && pl_ready_o) assert (pl_last_i == pl_end);
+  logic up_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) up_q <= 1'b0;
+    else begin
+      up_q <= 1'b1;
+      if (up_q && pl_valid_i && pl_ready_o) assert (pl_last_i == pl_end);
+    end
   end
 `else
   logic unused;
