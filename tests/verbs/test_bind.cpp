@@ -184,4 +184,37 @@ TEST_F(Bind1, W2_W5_Q2_AFailedBindCompletesEvenUnsignaledAndTheRestIsFlushedInOr
     EXPECT_EQ(wc.wr_id, 103u);
 }
 
+TEST_F(Bind1, O2_AfterTheCompletionTheKeyWorksThroughAnotherQueuePair) {
+    ibv_qp *a = qp(), *b = qp(nullptr, 0, peer_cq, peer_cq);
+    connect(a, b);
+    ibv_mw *mw = window(IBV_MW_TYPE_1);
+    memset(mem.p, 0x3c, 64);
+    ASSERT_EQ(bound(bind1(own, mw, mem.mr, mem.addr(), 64, kRead)), IBV_WC_SUCCESS);
+    ASSERT_EQ(post(b, IBV_WR_RDMA_READ, sge(buf, 0, 64), mem.addr(), mw->rkey), 0); // the key went by the program's own memory
+    EXPECT_EQ(done(peer_cq), IBV_WC_SUCCESS);
+    EXPECT_EQ(memcmp(mem.p, buf.p, 64), 0);
+}
+
+TEST_F(Bind2, O3_O6_BindInvalidateAndSendKeepTheirOrderWithoutAFenceRoundTheRing) {
+    ibv_mw *mw = window(IBV_MW_TYPE_2);
+    for (int i = 0; i < 40; i++) { // 160 work requests on a queue of 64
+        memset(mem.p, i + 1, 64);
+        ASSERT_EQ(recv(peer, sge(buf, 4096, 4)), 0);
+        ASSERT_EQ(bind2(own, mw, uint32_t(i), mem.mr, mem.addr(), 64, kRead, 0), 0);
+        memcpy(mem.p + 4096, &mw->rkey, 4);
+        ASSERT_EQ(post(own, IBV_WR_SEND, sge(mem, 4096, 4), 0, 0, 0), 0);
+        ASSERT_EQ(next(peer_cq).status, IBV_WC_SUCCESS);
+        uint32_t key;
+        memcpy(&key, buf.p + 4096, 4);
+        ASSERT_EQ(read(mem.addr(), key, 64), IBV_WC_SUCCESS) << i;
+        ASSERT_EQ(buf.p[0], i + 1);
+        ASSERT_EQ(invalidate(own, key, 0), 0);
+        ASSERT_EQ(bind2(own, mw, uint32_t(i + 128), mem.mr, mem.addr(), 64, kRead, 0), 0) << "B20 unless the invalidate is done";
+        ASSERT_EQ(invalidate(own, mw->rkey), 0);
+        ibv_wc wc = next();
+        ASSERT_EQ(wc.status, IBV_WC_SUCCESS) << i;
+        ASSERT_EQ(wc.opcode, IBV_WC_LOCAL_INV);
+    }
+}
+
 }  // namespace
