@@ -40,6 +40,18 @@ enum bdy_uctx_op {
     BDY_U_QUERY_QP = 17,       /**< in: bdy_u_handle; out: bdy_u_qp_attr */
     BDY_U_DESTROY_QP = 18,
     BDY_U_QUERY_CLOCK = 19,    /**< out: bdy_u_clock */
+    BDY_U_REREG_MR = 20,       /**< in: bdy_u_rereg_mr_in; out: bdy_u_key_out; -EBUSY with bound windows: nothing changed (L10) */
+    BDY_U_ALLOC_NULL_MR = 21,  /**< in: bdy_u_handle {PD}; out: bdy_u_key_out; freed by DEREG_MR */
+    BDY_U_RESIZE_CQ = 22,      /**< in: bdy_u_resize_cq_in; out: bdy_u_create_cq_out; rings: [0] the new CQ (C2) */
+    BDY_U_CREATE_SRQ = 23,     /**< in: bdy_u_create_srq_in; out: bdy_u_create_srq_out; rings: [0] SRQ */
+    BDY_U_MODIFY_SRQ = 24,     /**< in: bdy_u_srq_attr */
+    BDY_U_QUERY_SRQ = 25,      /**< in: bdy_u_handle; out: bdy_u_srq_attr */
+    BDY_U_DESTROY_SRQ = 26,    /**< -EBUSY with queue pairs (N2) */
+    BDY_U_CREATE_AH = 27,      /**< in: bdy_u_create_ah_in; out: bdy_u_create_ah_out */
+    BDY_U_DESTROY_AH = 28,     /**< in: bdy_u_handle */
+    BDY_U_OPEN_XRCD = 29,      /**< in: bdy_u_open_xrcd_in, and *fd: a descriptor passed along or -1; out: bdy_u_handle (H18) */
+    BDY_U_CLOSE_XRCD = 30,     /**< in: bdy_u_handle; -EBUSY while this context has SRQs or QPs in it (N2) */
+    BDY_U_OPEN_QP = 31,        /**< in: bdy_u_open_qp_in; out: bdy_u_create_qp_out (handle, qpn): a second owner of an XRC_RECV QP */
 };
 
 struct bdy_u_handle { uint32_t handle, rsvd; };
@@ -57,7 +69,7 @@ struct bdy_u_device_attr {
     uint32_t max_qp_rd_atom, max_res_rd_atom, max_qp_init_rd_atom;
     uint32_t atomic_cap; /**< enum ibv_atomic_cap */
     uint32_t max_srq, max_srq_wr, max_srq_sge, max_pkeys, local_ca_ack_delay, max_ah, phys_port_cnt;
-    uint32_t max_inline, strict_ibta, rsvd;
+    uint32_t max_inline, strict_ibta, max_xrcd;
 };
 
 struct bdy_u_port_attr {
@@ -71,13 +83,42 @@ struct bdy_u_reg_mr_in { uint64_t va, bytes, iova; uint32_t pd, access; /**< ibv
 struct bdy_u_key_out { uint32_t handle, key; uint32_t st /**< enum bdy_mpt_st, QUERY_MW */, rsvd; };
 struct bdy_u_alloc_mw_in { uint32_t pd, type; };
 
+/** `flags`: IBV_REREG_MR_CHANGE_*; what is not flagged is ignored and stays (M7). */
+struct bdy_u_rereg_mr_in { uint64_t va, bytes, iova; uint32_t handle, flags, pd, access; };
+
 struct bdy_u_create_cq_in { uint64_t user_handle; /**< comes back in events */ uint32_t cqe, channel /**< handle or 0 */, vector, rsvd; };
 struct bdy_u_create_cq_out { uint32_t handle, cqn, cqe /**< entries, power of two */, rsvd; };
+struct bdy_u_resize_cq_in { uint32_t handle, cqe; };
+
+/** Ring of receive WQEs; rwqe.cookie names a request, because requests of a shared queue end in any order. */
+struct bdy_u_create_srq_in {
+    uint64_t user_handle; /**< comes back in events */
+    uint32_t pd, type /**< enum ibv_srq_type: BASIC or XRC */, xrcd, cq /**< XRC only */;
+    uint32_t max_wr, max_sge, limit, rsvd;
+};
+struct bdy_u_create_srq_out { uint32_t handle, srqn, log_size, log_stride, max_wr, max_sge; };
+struct bdy_u_srq_attr { uint32_t handle, mask /**< enum ibv_srq_attr_mask */, max_wr, max_sge, limit, rsvd; };
+
+/** As ibv_ah_attr, flattened. */
+struct bdy_u_create_ah_in {
+    uint32_t pd;
+    uint16_t dlid;
+    uint8_t sl, src_path_bits, static_rate, is_global, port_num, sgid_index, hop_limit, tclass;
+    uint32_t flow_label;
+    uint8_t dgid[16];
+};
+struct bdy_u_create_ah_out { uint32_t handle, ahn; };
+
+struct bdy_u_open_xrcd_in { uint32_t oflags /**< 0, O_CREAT, O_CREAT | O_EXCL */, has_fd; };
+struct bdy_u_open_qp_in { uint64_t user_handle; uint32_t xrcd, qpn; };
 
 struct bdy_u_create_qp_in {
     uint64_t user_handle;
     uint32_t pd, scq, rcq, qp_type /**< enum ibv_qp_type */, sig_all;
-    uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline, rsvd;
+    uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline;
+    uint32_t srq;  /**< handle or 0 */
+    uint32_t xrcd; /**< XRC_RECV: handle; that type has no pd, scq, rcq (0) */
+    uint32_t rsvd;
 };
 struct bdy_u_create_qp_out {
     uint32_t handle, qpn;
@@ -104,7 +145,7 @@ struct bdy_u_clock { uint64_t cycle; };
 
 /** An asynchronous or completion event, as the core hands it to a transport. */
 struct bdy_u_event {
-    uint64_t user_handle; /**< of the CQ or QP; 0 for port and device events */
+    uint64_t user_handle; /**< of the CQ, QP or SRQ; 0 for port and device events */
     uint32_t type;        /**< enum ibv_event_type, or BDY_U_EV_COMP */
     uint32_t channel;     /**< BDY_U_EV_COMP: the channel's handle */
 };
@@ -117,7 +158,7 @@ struct bdy_u_ring { void *addr; size_t bytes; };
 struct bdy_transport;
 struct bdy_transport_ops {
     int (*call)(struct bdy_transport *t, uint32_t op, const void *in, size_t in_len, void *out, size_t out_len,
-                struct bdy_u_ring *rings, unsigned nrings, int *fd /**< CREATE_CHANNEL: the channel's fd, caller owns */);
+                struct bdy_u_ring *rings, unsigned nrings, int *fd /**< CREATE_CHANNEL: out, the channel's fd, caller owns; OPEN_XRCD: in */);
     void (*unmap)(struct bdy_transport *t, struct bdy_u_ring *ring);
     /** Write a 64-bit doorbell at `offset` of this context's UAR page; in order; waits when full. -EIO: gone. Thread-safe. */
     int (*doorbell)(struct bdy_transport *t, uint32_t offset, uint64_t value);

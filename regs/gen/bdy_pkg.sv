@@ -18,10 +18,20 @@ package bdy_pkg;
   localparam logic [31:0] LOG_MTT = 32'h10;
   localparam logic [31:0] LOG_QPS = 32'h8;
   localparam logic [31:0] LOG_CQS = 32'h8;
+  localparam logic [31:0] LOG_SRQS = 32'h8;
+  localparam logic [31:0] LOG_AHS = 32'h8;
+  localparam logic [31:0] XRCD_COUNT = 32'h100;
   localparam logic [31:0] LOG_EQS = 32'h3;
   localparam logic [31:0] MSIX_VECTORS = 32'h8;
   localparam logic [31:0] QPN_BASE = 32'h100;
   localparam logic [31:0] CQN_BASE = 32'h0;
+  localparam logic [31:0] SRQN_BASE = 32'h0;
+  localparam logic [31:0] UAR_DB_SQ = 32'h0;
+  localparam logic [31:0] UAR_DB_RQ = 32'h8;
+  localparam logic [31:0] UAR_DB_CQ = 32'h10;
+  localparam logic [31:0] UAR_DB_SRQ = 32'h18;
+  localparam logic [31:0] MAX_INLINE = 32'h1e0;
+  localparam logic [31:0] GRH_BYTES = 32'h28;
   localparam logic [31:0] WQE_SLOT_BYTES = 32'h40;
   localparam logic [31:0] WQE_MAX_SLOTS = 32'h8;
   localparam logic [31:0] SQ_SGE_OFFSET = 32'h20;
@@ -104,6 +114,10 @@ package bdy_pkg;
     RULE_T1 = 8'hdb,
     RULE_T2 = 8'hdc,
     RULE_T7 = 8'hdd,
+    RULE_U1 = 8'he6,
+    RULE_U3 = 8'he7,
+    RULE_U4 = 8'he9,
+    RULE_H18 = 8'hea,
     RULE_T9 = 8'hde,
     RULE_H2 = 8'he2,
     RULE_H4 = 8'he4,
@@ -113,7 +127,7 @@ package bdy_pkg;
   } rule_e;
 
   localparam int PROT_OP_ENUM_W = 8;
-  localparam int PROT_OP_ENUM_MAX = 28;
+  localparam int PROT_OP_ENUM_MAX = 29;
   typedef enum logic [7:0] {
     PROT_OP_NOP = 8'h0,
     PROT_OP_BIND1 = 8'h1,
@@ -130,16 +144,18 @@ package bdy_pkg;
     PROT_OP_QP_ERR = 8'h19,
     PROT_OP_PD_OPEN = 8'h1a,
     PROT_OP_PD_KILL = 8'h1b,
+    PROT_OP_PD_FLUSH = 8'h1d,
     PROT_OP_CTX_WRITE = 8'h1c
   } prot_op_e;
 
   localparam int CTX_KIND_ENUM_W = 4;
-  localparam int CTX_KIND_ENUM_MAX = 3;
+  localparam int CTX_KIND_ENUM_MAX = 4;
   typedef enum logic [3:0] {
     CTX_KIND_QP = 4'h0,
     CTX_KIND_CQ = 4'h1,
     CTX_KIND_EQ = 4'h2,
-    CTX_KIND_SRQ = 4'h3
+    CTX_KIND_SRQ = 4'h3,
+    CTX_KIND_AH = 4'h4
   } ctx_kind_e;
 
   localparam int ACCESS_BIT_ENUM_W = 8;
@@ -171,7 +187,7 @@ package bdy_pkg;
   } wqe_op_e;
 
   localparam int CQE_OP_ENUM_W = 8;
-  localparam int CQE_OP_ENUM_MAX = 129;
+  localparam int CQE_OP_ENUM_MAX = 240;
   typedef enum logic [7:0] {
     CQE_OP_SEND = 8'h0,
     CQE_OP_WRITE = 8'h1,
@@ -181,11 +197,12 @@ package bdy_pkg;
     CQE_OP_BIND_MW = 8'h5,
     CQE_OP_LOCAL_INV = 8'h6,
     CQE_OP_RECV = 8'h80,
-    CQE_OP_RECV_WRITE_IMM = 8'h81
+    CQE_OP_RECV_WRITE_IMM = 8'h81,
+    CQE_OP_RESIZE = 8'hf0
   } cqe_op_e;
 
   localparam int WC_ENUM_W = 8;
-  localparam int WC_ENUM_MAX = 18;
+  localparam int WC_ENUM_MAX = 19;
   typedef enum logic [7:0] {
     WC_SUCCESS = 8'h0,
     WC_LOC_LEN_ERR = 8'h1,
@@ -201,7 +218,7 @@ package bdy_pkg;
     WC_REM_OP_ERR = 8'hb,
     WC_RETRY_EXC_ERR = 8'hc,
     WC_RNR_RETRY_EXC_ERR = 8'hd,
-    WC_FATAL_ERR = 8'h12
+    WC_FATAL_ERR = 8'h13
   } wc_e;
 
   localparam int QP_ST_ENUM_W = 3;
@@ -227,7 +244,7 @@ package bdy_pkg;
   } qp_kind_e;
 
   localparam int EQE_KIND_ENUM_W = 8;
-  localparam int EQE_KIND_ENUM_MAX = 32;
+  localparam int EQE_KIND_ENUM_MAX = 34;
   typedef enum logic [7:0] {
     EQE_KIND_CMD_DONE = 8'h1,
     EQE_KIND_COMP = 8'h2,
@@ -237,12 +254,18 @@ package bdy_pkg;
     EQE_KIND_QP_ACCESS_ERR = 8'h13,
     EQE_KIND_COMM_EST = 8'h14,
     EQE_KIND_SQ_DRAINED = 8'h15,
+    EQE_KIND_SRQ_LIMIT = 8'h16,
+    EQE_KIND_LAST_WQE = 8'h17,
+    EQE_KIND_PORT_ACTIVE = 8'h18,
+    EQE_KIND_PORT_ERR = 8'h19,
     EQE_KIND_DEVICE_FATAL = 8'h1f,
+    EQE_KIND_VIOLATIONS = 8'h21,
+    EQE_KIND_TABLE_READ = 8'h22,
     EQE_KIND_DB_VIOLATION = 8'h20
   } eqe_kind_e;
 
   localparam int CMD_OP_ENUM_W = 16;
-  localparam int CMD_OP_ENUM_MAX = 99;
+  localparam int CMD_OP_ENUM_MAX = 129;
   typedef enum logic [15:0] {
     CMD_OP_NOP = 16'h1,
     CMD_OP_QUERY_HCA = 16'h2,
@@ -250,8 +273,13 @@ package bdy_pkg;
     CMD_OP_TEARDOWN_HCA = 16'h4,
     CMD_OP_ALLOC_PD = 16'h10,
     CMD_OP_DEALLOC_PD = 16'h11,
+    CMD_OP_FLUSH_PD = 16'h13,
+    CMD_OP_QUERY_PD = 16'h14,
+    CMD_OP_ALLOC_XRCD = 16'h18,
+    CMD_OP_DEALLOC_XRCD = 16'h19,
     CMD_OP_PD_KILL = 16'h12,
     CMD_OP_CREATE_MR = 16'h20,
+    CMD_OP_REREG_MR = 16'h24,
     CMD_OP_WRITE_MTT = 16'h21,
     CMD_OP_OPEN_MR = 16'h22,
     CMD_OP_DESTROY_MR = 16'h23,
@@ -260,12 +288,20 @@ package bdy_pkg;
     CMD_OP_QUERY_MW = 16'h32,
     CMD_OP_CREATE_CQ = 16'h40,
     CMD_OP_DESTROY_CQ = 16'h41,
+    CMD_OP_RESIZE_CQ = 16'h42,
     CMD_OP_CREATE_EQ = 16'h50,
     CMD_OP_DESTROY_EQ = 16'h51,
     CMD_OP_CREATE_QP = 16'h60,
     CMD_OP_MODIFY_QP = 16'h61,
     CMD_OP_QUERY_QP = 16'h62,
-    CMD_OP_DESTROY_QP = 16'h63
+    CMD_OP_DESTROY_QP = 16'h63,
+    CMD_OP_QUERY_VIOL = 16'h64,
+    CMD_OP_CREATE_SRQ = 16'h70,
+    CMD_OP_MODIFY_SRQ = 16'h71,
+    CMD_OP_QUERY_SRQ = 16'h72,
+    CMD_OP_DESTROY_SRQ = 16'h73,
+    CMD_OP_CREATE_AH = 16'h80,
+    CMD_OP_DESTROY_AH = 16'h81
   } cmd_op_e;
 
   localparam int CMD_ST_ENUM_W = 8;
@@ -306,6 +342,15 @@ package bdy_pkg;
     DEV_ST_RUN = 4'h3,
     DEV_ST_FATAL = 4'h4
   } dev_st_e;
+
+  localparam int BTH_TR_ENUM_W = 3;
+  localparam int BTH_TR_ENUM_MAX = 5;
+  typedef enum logic [2:0] {
+    BTH_TR_RC = 3'h0,
+    BTH_TR_UC = 3'h1,
+    BTH_TR_UD = 3'h3,
+    BTH_TR_XRC = 3'h5
+  } bth_tr_e;
 
   localparam int BTH_OP_ENUM_W = 8;
   localparam int BTH_OP_ENUM_MAX = 23;
@@ -363,7 +408,7 @@ package bdy_pkg;
 
   localparam int MPT_ENTRY_W = 512;
   localparam int MPT_ENTRY_BYTES = 64;
-  localparam logic [511:0] MPT_ENTRY_RSVD_MASK = 512'hffffffffffffffff0000000000000000ffff000000000000000000000000000000000000000000000000000000000000000000000000000000000000f000c0c0;
+  localparam logic [511:0] MPT_ENTRY_RSVD_MASK = 512'hffffffffffffffff0000000000000000ffff000000000000000000000000000000000000000000000000000000000000000000000000000000000000f000c080;
   localparam int MPT_ENTRY_ST_LSB = 0;
   localparam int MPT_ENTRY_ST_W = 2;
   localparam int MPT_ENTRY_KIND_LSB = 2;
@@ -372,6 +417,8 @@ package bdy_pkg;
   localparam int MPT_ENTRY_ZERO_BASED_W = 1;
   localparam int MPT_ENTRY_DIRECT_LSB = 5;
   localparam int MPT_ENTRY_DIRECT_W = 1;
+  localparam int MPT_ENTRY_NULL_MR_LSB = 6;
+  localparam int MPT_ENTRY_NULL_MR_W = 1;
   localparam int MPT_ENTRY_LOG_PS_LSB = 8;
   localparam int MPT_ENTRY_LOG_PS_W = 6;
   localparam int MPT_ENTRY_KEY_LSB = 16;
@@ -419,7 +466,8 @@ package bdy_pkg;
     logic [7:0] key;
     logic [1:0] rsvd_14;
     logic [5:0] log_ps;
-    logic [1:0] rsvd_6;
+    logic rsvd_7;
+    logic null_mr;
     logic direct;
     logic zero_based;
     logic [1:0] kind;  // mpt_kind_e
@@ -428,17 +476,20 @@ package bdy_pkg;
 
   localparam int MTT_ENTRY_W = 128;
   localparam int MTT_ENTRY_BYTES = 16;
-  localparam logic [127:0] MTT_ENTRY_RSVD_MASK = 128'hffffffff7ff000000000000000000000;
+  localparam logic [127:0] MTT_ENTRY_RSVD_MASK = 128'hffffffff7f0000000000000000000000;
   localparam int MTT_ENTRY_ADDR_LSB = 0;
   localparam int MTT_ENTRY_ADDR_W = 64;
   localparam int MTT_ENTRY_OWNER_LSB = 64;
   localparam int MTT_ENTRY_OWNER_W = 20;
+  localparam int MTT_ENTRY_NONCE_LSB = 84;
+  localparam int MTT_ENTRY_NONCE_W = 4;
   localparam int MTT_ENTRY_VALID_LSB = 95;
   localparam int MTT_ENTRY_VALID_W = 1;
   typedef struct packed {
     logic [31:0] rsvd_96;
     logic valid;
-    logic [10:0] rsvd_84;
+    logic [6:0] rsvd_88;
+    logic [3:0] nonce;
     logic [19:0] owner;
     logic [63:0] addr;
   } mtt_entry_t;
@@ -531,7 +582,7 @@ package bdy_pkg;
 
   localparam int WQE_W = 512;
   localparam int WQE_BYTES = 64;
-  localparam logic [511:0] WQE_RSVD_MASK = 512'hffff00000000000000000000000000000000000000000000fc000000f0e0f000;
+  localparam logic [511:0] WQE_RSVD_MASK = 512'hfc000000f0e0f000;
   localparam int WQE_OP_LSB = 0;
   localparam int WQE_OP_W = 8;
   localparam int WQE_FENCE_LSB = 8;
@@ -562,6 +613,8 @@ package bdy_pkg;
   localparam int WQE_RIGHTS_W = 8;
   localparam int WQE_NEW_KEY_LSB = 232;
   localparam int WQE_NEW_KEY_W = 8;
+  localparam int WQE_XRC_SRQN_LSB = 240;
+  localparam int WQE_XRC_SRQN_W = 16;
   localparam int WQE_W4_LSB = 256;
   localparam int WQE_W4_W = 64;
   localparam int WQE_W5_LSB = 320;
@@ -575,7 +628,7 @@ package bdy_pkg;
     logic [63:0] w6;
     logic [63:0] w5;
     logic [63:0] w4;
-    logic [15:0] rsvd_240;
+    logic [15:0] xrc_srqn;
     logic [7:0] new_key;
     logic [7:0] rights;
     logic [31:0] rkey;
@@ -597,6 +650,19 @@ package bdy_pkg;
     logic [7:0] op;  // wqe_op_e
   } wqe_t;
 
+  localparam int WQE_UD_W = 64;
+  localparam int WQE_UD_BYTES = 8;
+  localparam logic [63:0] WQE_UD_RSVD_MASK = 64'hff00000000000000;
+  localparam int WQE_UD_QKEY_LSB = 0;
+  localparam int WQE_UD_QKEY_W = 32;
+  localparam int WQE_UD_QPN_LSB = 32;
+  localparam int WQE_UD_QPN_W = 24;
+  typedef struct packed {
+    logic [7:0] rsvd_56;
+    logic [23:0] qpn;
+    logic [31:0] qkey;
+  } wqe_ud_t;
+
   localparam int SGE_W = 128;
   localparam int SGE_BYTES = 16;
   localparam logic [127:0] SGE_RSVD_MASK = 128'h0;
@@ -614,11 +680,13 @@ package bdy_pkg;
 
   localparam int RWQE_W = 512;
   localparam int RWQE_BYTES = 64;
-  localparam logic [511:0] RWQE_RSVD_MASK = 512'hffffffffffffffffffff0000ffffffe0;
+  localparam logic [511:0] RWQE_RSVD_MASK = 512'hffffffffffffffff00000000ffffffe0;
   localparam int RWQE_NUM_SGE_LSB = 0;
   localparam int RWQE_NUM_SGE_W = 5;
   localparam int RWQE_INDEX_LSB = 32;
   localparam int RWQE_INDEX_W = 16;
+  localparam int RWQE_COOKIE_LSB = 48;
+  localparam int RWQE_COOKIE_W = 16;
   localparam int RWQE_S0A_LSB = 128;
   localparam int RWQE_S0A_W = 64;
   localparam int RWQE_S0B_LSB = 192;
@@ -638,7 +706,8 @@ package bdy_pkg;
     logic [63:0] s1a;
     logic [63:0] s0b;
     logic [63:0] s0a;
-    logic [79:0] rsvd_48;
+    logic [63:0] rsvd_64;
+    logic [15:0] cookie;
     logic [15:0] index;
     logic [26:0] rsvd_5;
     logic [4:0] num_sge;
@@ -657,6 +726,20 @@ package bdy_pkg;
     logic [7:0] rsvd_24;
     logic [23:0] qpn;
   } db_wq_t;
+
+  localparam int DB_SRQ_W = 64;
+  localparam int DB_SRQ_BYTES = 8;
+  localparam logic [63:0] DB_SRQ_RSVD_MASK = 64'hffff0000ff000000;
+  localparam int DB_SRQ_SRQN_LSB = 0;
+  localparam int DB_SRQ_SRQN_W = 24;
+  localparam int DB_SRQ_INDEX_LSB = 32;
+  localparam int DB_SRQ_INDEX_W = 16;
+  typedef struct packed {
+    logic [15:0] rsvd_48;
+    logic [15:0] index;
+    logic [7:0] rsvd_24;
+    logic [23:0] srqn;
+  } db_srq_t;
 
   localparam int DB_CQ_W = 64;
   localparam int DB_CQ_BYTES = 8;
@@ -790,7 +873,7 @@ package bdy_pkg;
 
   localparam int QP_CTX0_W = 512;
   localparam int QP_CTX0_BYTES = 64;
-  localparam logic [511:0] QP_CTX0_RSVD_MASK = 512'hff0000000000000000000000fffff800000000000000000000000000000000000000f00000000000000000e0e0000000e0000000c00000000000000000000000;
+  localparam logic [511:0] QP_CTX0_RSVD_MASK = 512'hff0000000000000000000000fffff000000000000000000000000000000000000000f00000000000000000e0e0000000e0000000c00000000000000000000000;
   localparam int QP_CTX0_ST_LSB = 0;
   localparam int QP_CTX0_ST_W = 3;
   localparam int QP_CTX0_KIND_LSB = 3;
@@ -847,6 +930,8 @@ package bdy_pkg;
   localparam int QP_CTX0_RQ_LOG_STRIDE_W = 2;
   localparam int QP_CTX0_SRQ_LSB = 394;
   localparam int QP_CTX0_SRQ_W = 1;
+  localparam int QP_CTX0_SQD_EVENT_LSB = 395;
+  localparam int QP_CTX0_SQD_EVENT_W = 1;
   localparam int QP_CTX0_SRQN_LSB = 416;
   localparam int QP_CTX0_SRQN_W = 24;
   localparam int QP_CTX0_PORT_LSB = 440;
@@ -861,7 +946,8 @@ package bdy_pkg;
     logic [31:0] qkey;
     logic [7:0] port;
     logic [23:0] srqn;
-    logic [20:0] rsvd_395;
+    logic [19:0] rsvd_396;
+    logic sqd_event;
     logic srq;
     logic [1:0] rq_log_stride;
     logic [3:0] rq_log;
@@ -929,6 +1015,101 @@ package bdy_pkg;
     logic [63:0] dgid_hi;
     logic [63:0] dgid_lo;
   } qp_ctx1_t;
+
+  localparam int SRQ_CTX_W = 512;
+  localparam int SRQ_CTX_BYTES = 64;
+  localparam logic [511:0] SRQ_CTX_RSVD_MASK = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff0000000000000000ffffffffff000000ffff000000000000ffff00000000c0fc;
+  localparam int SRQ_CTX_VALID_LSB = 0;
+  localparam int SRQ_CTX_VALID_W = 1;
+  localparam int SRQ_CTX_XRC_LSB = 1;
+  localparam int SRQ_CTX_XRC_W = 1;
+  localparam int SRQ_CTX_LOG_SIZE_LSB = 8;
+  localparam int SRQ_CTX_LOG_SIZE_W = 4;
+  localparam int SRQ_CTX_LOG_STRIDE_LSB = 12;
+  localparam int SRQ_CTX_LOG_STRIDE_W = 2;
+  localparam int SRQ_CTX_UAR_LSB = 16;
+  localparam int SRQ_CTX_UAR_W = 16;
+  localparam int SRQ_CTX_LIMIT_LSB = 32;
+  localparam int SRQ_CTX_LIMIT_W = 16;
+  localparam int SRQ_CTX_PD_LSB = 64;
+  localparam int SRQ_CTX_PD_W = 24;
+  localparam int SRQ_CTX_XRCD_LSB = 88;
+  localparam int SRQ_CTX_XRCD_W = 24;
+  localparam int SRQ_CTX_CQN_LSB = 128;
+  localparam int SRQ_CTX_CQN_W = 24;
+  localparam int SRQ_CTX_BASE_LSB = 192;
+  localparam int SRQ_CTX_BASE_W = 64;
+  typedef struct packed {
+    logic [255:0] rsvd_256;
+    logic [63:0] base;
+    logic [39:0] rsvd_152;
+    logic [23:0] cqn;
+    logic [15:0] rsvd_112;
+    logic [23:0] xrcd;
+    logic [23:0] pd;
+    logic [15:0] rsvd_48;
+    logic [15:0] limit;
+    logic [15:0] uar;
+    logic [1:0] rsvd_14;
+    logic [1:0] log_stride;
+    logic [3:0] log_size;
+    logic [5:0] rsvd_2;
+    logic xrc;
+    logic valid;
+  } srq_ctx_t;
+
+  localparam int AH_CTX_W = 512;
+  localparam int AH_CTX_BYTES = 64;
+  localparam logic [511:0] AH_CTX_RSVD_MASK = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00000000000000000000000000000000ff00000000f00000000000000000800c;
+  localparam int AH_CTX_VALID_LSB = 0;
+  localparam int AH_CTX_VALID_W = 1;
+  localparam int AH_CTX_GRH_LSB = 1;
+  localparam int AH_CTX_GRH_W = 1;
+  localparam int AH_CTX_SL_LSB = 4;
+  localparam int AH_CTX_SL_W = 4;
+  localparam int AH_CTX_SRC_PATH_BITS_LSB = 8;
+  localparam int AH_CTX_SRC_PATH_BITS_W = 7;
+  localparam int AH_CTX_DLID_LSB = 16;
+  localparam int AH_CTX_DLID_W = 16;
+  localparam int AH_CTX_PD_LSB = 32;
+  localparam int AH_CTX_PD_W = 24;
+  localparam int AH_CTX_STATIC_RATE_LSB = 56;
+  localparam int AH_CTX_STATIC_RATE_W = 8;
+  localparam int AH_CTX_FLOW_LABEL_LSB = 64;
+  localparam int AH_CTX_FLOW_LABEL_W = 20;
+  localparam int AH_CTX_TCLASS_LSB = 88;
+  localparam int AH_CTX_TCLASS_W = 8;
+  localparam int AH_CTX_HOP_LIMIT_LSB = 96;
+  localparam int AH_CTX_HOP_LIMIT_W = 8;
+  localparam int AH_CTX_SGID_INDEX_LSB = 104;
+  localparam int AH_CTX_SGID_INDEX_W = 8;
+  localparam int AH_CTX_PORT_LSB = 112;
+  localparam int AH_CTX_PORT_W = 8;
+  localparam int AH_CTX_DGID_LO_LSB = 128;
+  localparam int AH_CTX_DGID_LO_W = 64;
+  localparam int AH_CTX_DGID_HI_LSB = 192;
+  localparam int AH_CTX_DGID_HI_W = 64;
+  typedef struct packed {
+    logic [255:0] rsvd_256;
+    logic [63:0] dgid_hi;
+    logic [63:0] dgid_lo;
+    logic [7:0] rsvd_120;
+    logic [7:0] port;
+    logic [7:0] sgid_index;
+    logic [7:0] hop_limit;
+    logic [7:0] tclass;
+    logic [3:0] rsvd_84;
+    logic [19:0] flow_label;
+    logic [7:0] static_rate;
+    logic [23:0] pd;
+    logic [15:0] dlid;
+    logic rsvd_15;
+    logic [6:0] src_path_bits;
+    logic [3:0] sl;
+    logic [1:0] rsvd_2;
+    logic grh;
+    logic valid;
+  } ah_ctx_t;
 
   localparam int CQ_CTX_W = 512;
   localparam int CQ_CTX_BYTES = 64;
@@ -1033,7 +1214,7 @@ package bdy_pkg;
 
   localparam int INIT_HCA_IN_W = 512;
   localparam int INIT_HCA_IN_BYTES = 64;
-  localparam logic [511:0] INIT_HCA_IN_RSVD_MASK = 512'hfffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0000000000000000000000000000000000;
+  localparam logic [511:0] INIT_HCA_IN_RSVD_MASK = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00000000fffffe0000000000000000000000000000000000;
   localparam int INIT_HCA_IN_SEED_LO_LSB = 0;
   localparam int INIT_HCA_IN_SEED_LO_W = 64;
   localparam int INIT_HCA_IN_SEED_HI_LSB = 64;
@@ -1042,8 +1223,12 @@ package bdy_pkg;
   localparam int INIT_HCA_IN_EQN_W = 8;
   localparam int INIT_HCA_IN_STRICT_IBTA_LSB = 136;
   localparam int INIT_HCA_IN_STRICT_IBTA_W = 1;
+  localparam int INIT_HCA_IN_VIOL_LIMIT_LSB = 160;
+  localparam int INIT_HCA_IN_VIOL_LIMIT_W = 32;
   typedef struct packed {
-    logic [374:0] rsvd_137;
+    logic [319:0] rsvd_192;
+    logic [31:0] viol_limit;
+    logic [22:0] rsvd_137;
     logic strict_ibta;
     logic [7:0] eqn;
     logic [63:0] seed_hi;
@@ -1052,7 +1237,7 @@ package bdy_pkg;
 
   localparam int QUERY_HCA_OUT_W = 512;
   localparam int QUERY_HCA_OUT_BYTES = 64;
-  localparam logic [511:0] QUERY_HCA_OUT_RSVD_MASK = 512'hfffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff8ffff0000000000000000000000000000ffff000000000000;
+  localparam logic [511:0] QUERY_HCA_OUT_RSVD_MASK = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff000000f800000000000000000000000000000000ffff000000000000;
   localparam int QUERY_HCA_OUT_FW_VER_LSB = 0;
   localparam int QUERY_HCA_OUT_FW_VER_W = 48;
   localparam int QUERY_HCA_OUT_LOG_KEYS_LSB = 64;
@@ -1079,18 +1264,27 @@ package bdy_pkg;
   localparam int QUERY_HCA_OUT_LOG_RQ_W = 8;
   localparam int QUERY_HCA_OUT_LOG_CQ_LSB = 168;
   localparam int QUERY_HCA_OUT_LOG_CQ_W = 8;
+  localparam int QUERY_HCA_OUT_LOG_SRQS_LSB = 176;
+  localparam int QUERY_HCA_OUT_LOG_SRQS_W = 8;
+  localparam int QUERY_HCA_OUT_LOG_AHS_LSB = 184;
+  localparam int QUERY_HCA_OUT_LOG_AHS_W = 8;
   localparam int QUERY_HCA_OUT_MW1_LSB = 192;
   localparam int QUERY_HCA_OUT_MW1_W = 1;
   localparam int QUERY_HCA_OUT_MW2B_LSB = 193;
   localparam int QUERY_HCA_OUT_MW2B_W = 1;
   localparam int QUERY_HCA_OUT_STRICT_IBTA_LSB = 194;
   localparam int QUERY_HCA_OUT_STRICT_IBTA_W = 1;
+  localparam int QUERY_HCA_OUT_MAX_XRCD_LSB = 200;
+  localparam int QUERY_HCA_OUT_MAX_XRCD_W = 24;
   typedef struct packed {
-    logic [316:0] rsvd_195;
+    logic [287:0] rsvd_224;
+    logic [23:0] max_xrcd;
+    logic [4:0] rsvd_195;
     logic strict_ibta;
     logic mw2b;
     logic mw1;
-    logic [15:0] rsvd_176;
+    logic [7:0] log_ahs;
+    logic [7:0] log_srqs;
     logic [7:0] log_cq;
     logic [7:0] log_rq;
     logic [7:0] log_sq;
@@ -1109,13 +1303,15 @@ package bdy_pkg;
 
   localparam int CREATE_MR_IN_W = 512;
   localparam int CREATE_MR_IN_BYTES = 64;
-  localparam logic [511:0] CREATE_MR_IN_RSVD_MASK = 512'hffffffffffffffffffffffffffffffff0000000000000000000000000000000000000000000000000000000000000000ffff000000000000ffffc0fe00000000;
+  localparam logic [511:0] CREATE_MR_IN_RSVD_MASK = 512'hffffffffffffffffffffffffffffffff0000000000000000000000000000000000000000000000000000000000000000ffff000000000000ffffc0fc00000000;
   localparam int CREATE_MR_IN_PD_LSB = 0;
   localparam int CREATE_MR_IN_PD_W = 24;
   localparam int CREATE_MR_IN_RIGHTS_LSB = 24;
   localparam int CREATE_MR_IN_RIGHTS_W = 8;
   localparam int CREATE_MR_IN_DIRECT_LSB = 32;
   localparam int CREATE_MR_IN_DIRECT_W = 1;
+  localparam int CREATE_MR_IN_NULL_MR_LSB = 33;
+  localparam int CREATE_MR_IN_NULL_MR_W = 1;
   localparam int CREATE_MR_IN_LOG_PS_LSB = 40;
   localparam int CREATE_MR_IN_LOG_PS_W = 6;
   localparam int CREATE_MR_IN_NPAGES_LSB = 64;
@@ -1141,7 +1337,8 @@ package bdy_pkg;
     logic [31:0] npages;
     logic [17:0] rsvd_46;
     logic [5:0] log_ps;
-    logic [6:0] rsvd_33;
+    logic [5:0] rsvd_34;
+    logic null_mr;
     logic direct;
     logic [7:0] rights;
     logic [23:0] pd;
@@ -1183,13 +1380,25 @@ package bdy_pkg;
     logic [23:0] qpn;
   } modify_qp_in_t;
 
+  localparam int REREG_MR_IN_W = 128;
+  localparam int REREG_MR_IN_BYTES = 16;
+  localparam logic [127:0] REREG_MR_IN_RSVD_MASK = 128'hffffffffffffffffffffffff00000000;
+  localparam int REREG_MR_IN_KEY_LSB = 0;
+  localparam int REREG_MR_IN_KEY_W = 32;
+  typedef struct packed {
+    logic [95:0] rsvd_32;
+    logic [31:0] key;
+  } rereg_mr_in_t;
+
   localparam int ACC_REQ_W = 512;
   localparam int ACC_REQ_BYTES = 64;
-  localparam logic [511:0] ACC_REQ_RSVD_MASK = 512'hffffffffffffffffffffffffffffffffffffffffffffffff00000000ff000000ffffffffff000000ffffe00000000000000000000000000000000000ff00fe00;
+  localparam logic [511:0] ACC_REQ_RSVD_MASK = 512'hffffffffffffffffffffffffffffffffffffffffffffffff00000000ff000000ffffffffff000000ffffe00000000000000000000000000000000000ff00fc00;
   localparam int ACC_REQ_TAG_LSB = 0;
   localparam int ACC_REQ_TAG_W = 8;
   localparam int ACC_REQ_LOCAL_KEY_LSB = 8;
   localparam int ACC_REQ_LOCAL_KEY_W = 1;
+  localparam int ACC_REQ_ATOMIC_LSB = 9;
+  localparam int ACC_REQ_ATOMIC_W = 1;
   localparam int ACC_REQ_RIGHTS_LSB = 16;
   localparam int ACC_REQ_RIGHTS_W = 8;
   localparam int ACC_REQ_KEY_LSB = 32;
@@ -1220,14 +1429,15 @@ package bdy_pkg;
     logic [31:0] key;
     logic [7:0] rsvd_24;
     logic [7:0] rights;
-    logic [6:0] rsvd_9;
+    logic [5:0] rsvd_10;
+    logic atomic;
     logic local_key;
     logic [7:0] tag;
   } acc_req_t;
 
   localparam int ACC_RSP_W = 256;
   localparam int ACC_RSP_BYTES = 32;
-  localparam logic [255:0] ACC_RSP_RSVD_MASK = 256'hffffffffffffffff00000000000000000000000000000000e000e000fffc0000;
+  localparam logic [255:0] ACC_RSP_RSVD_MASK = 256'hffffffffffffffff00000000000000000000000000000000e000e000fff80000;
   localparam int ACC_RSP_TAG_LSB = 0;
   localparam int ACC_RSP_TAG_W = 8;
   localparam int ACC_RSP_RULE_LSB = 8;
@@ -1236,6 +1446,8 @@ package bdy_pkg;
   localparam int ACC_RSP_EPOCH_W = 1;
   localparam int ACC_RSP_STALE_LSB = 17;
   localparam int ACC_RSP_STALE_W = 1;
+  localparam int ACC_RSP_NULL_MR_LSB = 18;
+  localparam int ACC_RSP_NULL_MR_W = 1;
   localparam int ACC_RSP_LEN0_LSB = 32;
   localparam int ACC_RSP_LEN0_W = 13;
   localparam int ACC_RSP_LEN1_LSB = 48;
@@ -1252,7 +1464,8 @@ package bdy_pkg;
     logic [12:0] len1;
     logic [2:0] rsvd_45;
     logic [12:0] len0;
-    logic [13:0] rsvd_18;
+    logic [12:0] rsvd_19;
+    logic null_mr;
     logic stale;
     logic epoch;
     logic [7:0] rule;  // rule_e
@@ -1585,13 +1798,15 @@ package bdy_pkg;
 
   localparam int TRC_ACCESS_W = 512;
   localparam int TRC_ACCESS_BYTES = 64;
-  localparam logic [511:0] TRC_ACCESS_RSVD_MASK = 512'hffffffffffffffff000000000000000000000000000000000000000000000000ffff00000000000000000000000000000000000000000000f000fe0000000000;
+  localparam logic [511:0] TRC_ACCESS_RSVD_MASK = 512'hffffffffffffffff000000000000000000000000000000000000000000000000ffff00000000000000000000000000000000000000000000f000fc0000000000;
   localparam int TRC_ACCESS_KEY_LSB = 0;
   localparam int TRC_ACCESS_KEY_W = 32;
   localparam int TRC_ACCESS_RIGHTS_LSB = 32;
   localparam int TRC_ACCESS_RIGHTS_W = 8;
   localparam int TRC_ACCESS_LOCAL_KEY_LSB = 40;
   localparam int TRC_ACCESS_LOCAL_KEY_W = 1;
+  localparam int TRC_ACCESS_ATOMIC_LSB = 41;
+  localparam int TRC_ACCESS_ATOMIC_W = 1;
   localparam int TRC_ACCESS_RULE_LSB = 48;
   localparam int TRC_ACCESS_RULE_W = 8;
   localparam int TRC_ACCESS_EPOCH_LSB = 56;
@@ -1635,7 +1850,8 @@ package bdy_pkg;
     logic [2:0] port;
     logic epoch;
     logic [7:0] rule;  // rule_e
-    logic [6:0] rsvd_41;
+    logic [5:0] rsvd_42;
+    logic atomic;
     logic local_key;
     logic [7:0] rights;
     logic [31:0] key;
@@ -1904,6 +2120,20 @@ package bdy_pkg;
   localparam logic [31:0] REG_MCU_CYCLE_HI_WMASK = 32'h0;
   localparam int REG_MCU_CYCLE_HI_V_LSB = 0;
   localparam int REG_MCU_CYCLE_HI_V_W = 32;
+
+  localparam int REG_MCU_VIOL_LIMIT_OFFSET = 56;
+  localparam logic [31:0] REG_MCU_VIOL_LIMIT_RESET = 32'h0;
+  localparam logic [31:0] REG_MCU_VIOL_LIMIT_WMASK = 32'hffffffff;
+  localparam int REG_MCU_VIOL_LIMIT_V_LSB = 0;
+  localparam int REG_MCU_VIOL_LIMIT_V_W = 32;
+
+  localparam int REG_MCU_CAP2_OFFSET = 60;
+  localparam logic [31:0] REG_MCU_CAP2_RESET = 32'h0;
+  localparam logic [31:0] REG_MCU_CAP2_WMASK = 32'h0;
+  localparam int REG_MCU_CAP2_LOG_SRQS_LSB = 0;
+  localparam int REG_MCU_CAP2_LOG_SRQS_W = 8;
+  localparam int REG_MCU_CAP2_LOG_AHS_LSB = 8;
+  localparam int REG_MCU_CAP2_LOG_AHS_W = 8;
 
   localparam int REG_MCU_DMA_LO_OFFSET = 64;
   localparam logic [31:0] REG_MCU_DMA_LO_RESET = 32'h0;

@@ -38,10 +38,20 @@ static inline uint64_t bdy_field_set(uint64_t word, unsigned lsb, unsigned width
 #define BDY_LOG_MTT 16u
 #define BDY_LOG_QPS 8u
 #define BDY_LOG_CQS 8u
+#define BDY_LOG_SRQS 8u
+#define BDY_LOG_AHS 8u
+#define BDY_XRCD_COUNT 256u
 #define BDY_LOG_EQS 3u
 #define BDY_MSIX_VECTORS 8u
 #define BDY_QPN_BASE 256u
 #define BDY_CQN_BASE 0u
+#define BDY_SRQN_BASE 0u
+#define BDY_UAR_DB_SQ 0u
+#define BDY_UAR_DB_RQ 8u
+#define BDY_UAR_DB_CQ 16u
+#define BDY_UAR_DB_SRQ 24u
+#define BDY_MAX_INLINE 480u
+#define BDY_GRH_BYTES 40u
 #define BDY_WQE_SLOT_BYTES 64u
 #define BDY_WQE_MAX_SLOTS 8u
 #define BDY_SQ_SGE_OFFSET 32u
@@ -121,6 +131,10 @@ enum bdy_rule {
     BDY_RULE_T1 = 219,
     BDY_RULE_T2 = 220,
     BDY_RULE_T7 = 221,
+    BDY_RULE_U1 = 230,
+    BDY_RULE_U3 = 231,
+    BDY_RULE_U4 = 233,
+    BDY_RULE_H18 = 234,
     BDY_RULE_T9 = 222,
     BDY_RULE_H2 = 226,
     BDY_RULE_H4 = 228,
@@ -129,7 +143,7 @@ enum bdy_rule {
     BDY_RULE_DMA = 240,
 };
 
-#define BDY_PROT_OP_ENUM_MAX 28u
+#define BDY_PROT_OP_ENUM_MAX 29u
 enum bdy_prot_op {
     BDY_PROT_OP_NOP = 0,
     BDY_PROT_OP_BIND1 = 1,
@@ -146,15 +160,17 @@ enum bdy_prot_op {
     BDY_PROT_OP_QP_ERR = 25,
     BDY_PROT_OP_PD_OPEN = 26,
     BDY_PROT_OP_PD_KILL = 27,
+    BDY_PROT_OP_PD_FLUSH = 29,
     BDY_PROT_OP_CTX_WRITE = 28,
 };
 
-#define BDY_CTX_KIND_ENUM_MAX 3u
+#define BDY_CTX_KIND_ENUM_MAX 4u
 enum bdy_ctx_kind {
     BDY_CTX_KIND_QP = 0,
     BDY_CTX_KIND_CQ = 1,
     BDY_CTX_KIND_EQ = 2,
     BDY_CTX_KIND_SRQ = 3,
+    BDY_CTX_KIND_AH = 4,
 };
 
 #define BDY_ACCESS_BIT_ENUM_MAX 32u
@@ -183,7 +199,7 @@ enum bdy_wqe_op {
     BDY_WQE_OP_LOCAL_INV = 18,
 };
 
-#define BDY_CQE_OP_ENUM_MAX 129u
+#define BDY_CQE_OP_ENUM_MAX 240u
 enum bdy_cqe_op {
     BDY_CQE_OP_SEND = 0,
     BDY_CQE_OP_WRITE = 1,
@@ -194,9 +210,10 @@ enum bdy_cqe_op {
     BDY_CQE_OP_LOCAL_INV = 6,
     BDY_CQE_OP_RECV = 128,
     BDY_CQE_OP_RECV_WRITE_IMM = 129,
+    BDY_CQE_OP_RESIZE = 240,
 };
 
-#define BDY_WC_ENUM_MAX 18u
+#define BDY_WC_ENUM_MAX 19u
 enum bdy_wc {
     BDY_WC_SUCCESS = 0,
     BDY_WC_LOC_LEN_ERR = 1,
@@ -212,7 +229,7 @@ enum bdy_wc {
     BDY_WC_REM_OP_ERR = 11,
     BDY_WC_RETRY_EXC_ERR = 12,
     BDY_WC_RNR_RETRY_EXC_ERR = 13,
-    BDY_WC_FATAL_ERR = 18,
+    BDY_WC_FATAL_ERR = 19,
 };
 
 #define BDY_QP_ST_ENUM_MAX 6u
@@ -235,7 +252,7 @@ enum bdy_qp_kind {
     BDY_QP_KIND_XRC_RECV = 4,
 };
 
-#define BDY_EQE_KIND_ENUM_MAX 32u
+#define BDY_EQE_KIND_ENUM_MAX 34u
 enum bdy_eqe_kind {
     BDY_EQE_KIND_CMD_DONE = 1,
     BDY_EQE_KIND_COMP = 2,
@@ -245,11 +262,17 @@ enum bdy_eqe_kind {
     BDY_EQE_KIND_QP_ACCESS_ERR = 19,
     BDY_EQE_KIND_COMM_EST = 20,
     BDY_EQE_KIND_SQ_DRAINED = 21,
+    BDY_EQE_KIND_SRQ_LIMIT = 22,
+    BDY_EQE_KIND_LAST_WQE = 23,
+    BDY_EQE_KIND_PORT_ACTIVE = 24,
+    BDY_EQE_KIND_PORT_ERR = 25,
     BDY_EQE_KIND_DEVICE_FATAL = 31,
+    BDY_EQE_KIND_VIOLATIONS = 33,
+    BDY_EQE_KIND_TABLE_READ = 34,
     BDY_EQE_KIND_DB_VIOLATION = 32,
 };
 
-#define BDY_CMD_OP_ENUM_MAX 99u
+#define BDY_CMD_OP_ENUM_MAX 129u
 enum bdy_cmd_op {
     BDY_CMD_OP_NOP = 1,
     BDY_CMD_OP_QUERY_HCA = 2,
@@ -257,8 +280,13 @@ enum bdy_cmd_op {
     BDY_CMD_OP_TEARDOWN_HCA = 4,
     BDY_CMD_OP_ALLOC_PD = 16,
     BDY_CMD_OP_DEALLOC_PD = 17,
+    BDY_CMD_OP_FLUSH_PD = 19,
+    BDY_CMD_OP_QUERY_PD = 20,
+    BDY_CMD_OP_ALLOC_XRCD = 24,
+    BDY_CMD_OP_DEALLOC_XRCD = 25,
     BDY_CMD_OP_PD_KILL = 18,
     BDY_CMD_OP_CREATE_MR = 32,
+    BDY_CMD_OP_REREG_MR = 36,
     BDY_CMD_OP_WRITE_MTT = 33,
     BDY_CMD_OP_OPEN_MR = 34,
     BDY_CMD_OP_DESTROY_MR = 35,
@@ -267,12 +295,20 @@ enum bdy_cmd_op {
     BDY_CMD_OP_QUERY_MW = 50,
     BDY_CMD_OP_CREATE_CQ = 64,
     BDY_CMD_OP_DESTROY_CQ = 65,
+    BDY_CMD_OP_RESIZE_CQ = 66,
     BDY_CMD_OP_CREATE_EQ = 80,
     BDY_CMD_OP_DESTROY_EQ = 81,
     BDY_CMD_OP_CREATE_QP = 96,
     BDY_CMD_OP_MODIFY_QP = 97,
     BDY_CMD_OP_QUERY_QP = 98,
     BDY_CMD_OP_DESTROY_QP = 99,
+    BDY_CMD_OP_QUERY_VIOL = 100,
+    BDY_CMD_OP_CREATE_SRQ = 112,
+    BDY_CMD_OP_MODIFY_SRQ = 113,
+    BDY_CMD_OP_QUERY_SRQ = 114,
+    BDY_CMD_OP_DESTROY_SRQ = 115,
+    BDY_CMD_OP_CREATE_AH = 128,
+    BDY_CMD_OP_DESTROY_AH = 129,
 };
 
 #define BDY_CMD_ST_ENUM_MAX 11u
@@ -309,6 +345,14 @@ enum bdy_dev_st {
     BDY_DEV_ST_READY = 2,
     BDY_DEV_ST_RUN = 3,
     BDY_DEV_ST_FATAL = 4,
+};
+
+#define BDY_BTH_TR_ENUM_MAX 5u
+enum bdy_bth_tr {
+    BDY_BTH_TR_RC = 0,
+    BDY_BTH_TR_UC = 1,
+    BDY_BTH_TR_UD = 3,
+    BDY_BTH_TR_XRC = 5,
 };
 
 #define BDY_BTH_OP_ENUM_MAX 23u
@@ -457,6 +501,10 @@ static inline const char *bdy_rule_name(unsigned value)
     case 219: return "T1";
     case 220: return "T2";
     case 221: return "T7";
+    case 230: return "U1";
+    case 231: return "U3";
+    case 233: return "U4";
+    case 234: return "H18";
     case 222: return "T9";
     case 226: return "H2";
     case 228: return "H4";
@@ -518,6 +566,10 @@ static inline const char *bdy_rule_desc(unsigned value)
     case 219: return "Packet opcode out of sequence.";
     case 220: return "Packet length or padding wrong.";
     case 221: return "Too many READs outstanding.";
+    case 230: return "Q_Key differs.";
+    case 231: return "Datagram longer than the MTU.";
+    case 233: return "Address handle unknown or of another protection domain.";
+    case 234: return "Shared receive queue is not of the target queue pair's XRC domain.";
     case 222: return "Message longer than the receive buffer.";
     case 226: return "Translation entries belong to an open region.";
     case 228: return "Queue pair's generation changed: the binding is dead.";
@@ -546,6 +598,7 @@ static inline const char *bdy_prot_op_name(unsigned value)
     case 25: return "QP_ERR";
     case 26: return "PD_OPEN";
     case 27: return "PD_KILL";
+    case 29: return "PD_FLUSH";
     case 28: return "CTX_WRITE";
     default: return "?";
     }
@@ -569,6 +622,7 @@ static inline const char *bdy_prot_op_desc(unsigned value)
     case 25: return "Move a queue pair to ERR (UC: SQE when so asked); generation stays.";
     case 26: return "Set a protection domain's alive bit.";
     case 27: return "Clear a protection domain's alive bit.";
+    case 29: return "Drop every cached entry of a protection domain.";
     case 28: return "Write half a queue context; state transitions are checked.";
     default: return "";
     }
@@ -581,6 +635,7 @@ static inline const char *bdy_ctx_kind_name(unsigned value)
     case 1: return "CQ";
     case 2: return "EQ";
     case 3: return "SRQ";
+    case 4: return "AH";
     default: return "?";
     }
 }
@@ -592,6 +647,7 @@ static inline const char *bdy_ctx_kind_desc(unsigned value)
     case 1: return "Completion queue.";
     case 2: return "Event queue.";
     case 3: return "Shared receive queue.";
+    case 4: return "Address handle.";
     default: return "";
     }
 }
@@ -672,6 +728,7 @@ static inline const char *bdy_cqe_op_name(unsigned value)
     case 6: return "LOCAL_INV";
     case 128: return "RECV";
     case 129: return "RECV_WRITE_IMM";
+    case 240: return "RESIZE";
     default: return "?";
     }
 }
@@ -688,6 +745,7 @@ static inline const char *bdy_cqe_op_desc(unsigned value)
     case 6: return "Local invalidate.";
     case 128: return "Receive of a SEND.";
     case 129: return "Receive consumed by a write with immediate.";
+    case 240: return "Last entry of a ring that was resized: go on at 0 of the new one (C2).";
     default: return "";
     }
 }
@@ -709,7 +767,7 @@ static inline const char *bdy_wc_name(unsigned value)
     case 11: return "REM_OP_ERR";
     case 12: return "RETRY_EXC_ERR";
     case 13: return "RNR_RETRY_EXC_ERR";
-    case 18: return "FATAL_ERR";
+    case 19: return "FATAL_ERR";
     default: return "?";
     }
 }
@@ -731,7 +789,7 @@ static inline const char *bdy_wc_desc(unsigned value)
     case 11: return "Remote operational error.";
     case 12: return "Transport retries exceeded.";
     case 13: return "RNR retries exceeded.";
-    case 18: return "Device is dead.";
+    case 19: return "Device is dead.";
     default: return "";
     }
 }
@@ -799,7 +857,13 @@ static inline const char *bdy_eqe_kind_name(unsigned value)
     case 19: return "QP_ACCESS_ERR";
     case 20: return "COMM_EST";
     case 21: return "SQ_DRAINED";
+    case 22: return "SRQ_LIMIT";
+    case 23: return "LAST_WQE";
+    case 24: return "PORT_ACTIVE";
+    case 25: return "PORT_ERR";
     case 31: return "DEVICE_FATAL";
+    case 33: return "VIOLATIONS";
+    case 34: return "TABLE_READ";
     case 32: return "DB_VIOLATION";
     default: return "?";
     }
@@ -816,7 +880,13 @@ static inline const char *bdy_eqe_kind_desc(unsigned value)
     case 19: return "Access violation at the responder (E1).";
     case 20: return "First packet in RTR.";
     case 21: return "Send queue drained.";
+    case 22: return "Fewer receives than the limit; number = SRQN (C4).";
+    case 23: return "A queue pair in ERR takes nothing more from its shared receive queue (C4).";
+    case 24: return "Port came up.";
+    case 25: return "Port went down.";
     case 31: return "The device has stopped; data = health code.";
+    case 33: return "A queue pair reached the limit of refused remote keys; number = QPN, data = its count.";
+    case 34: return "A table read failed and its access was refused (H8); data = key.";
     case 32: return "Doorbell named a foreign or unknown queue; number = UAR page.";
     default: return "";
     }
@@ -831,8 +901,13 @@ static inline const char *bdy_cmd_op_name(unsigned value)
     case 4: return "TEARDOWN_HCA";
     case 16: return "ALLOC_PD";
     case 17: return "DEALLOC_PD";
+    case 19: return "FLUSH_PD";
+    case 20: return "QUERY_PD";
+    case 24: return "ALLOC_XRCD";
+    case 25: return "DEALLOC_XRCD";
     case 18: return "PD_KILL";
     case 32: return "CREATE_MR";
+    case 36: return "REREG_MR";
     case 33: return "WRITE_MTT";
     case 34: return "OPEN_MR";
     case 35: return "DESTROY_MR";
@@ -841,12 +916,20 @@ static inline const char *bdy_cmd_op_name(unsigned value)
     case 50: return "QUERY_MW";
     case 64: return "CREATE_CQ";
     case 65: return "DESTROY_CQ";
+    case 66: return "RESIZE_CQ";
     case 80: return "CREATE_EQ";
     case 81: return "DESTROY_EQ";
     case 96: return "CREATE_QP";
     case 97: return "MODIFY_QP";
     case 98: return "QUERY_QP";
     case 99: return "DESTROY_QP";
+    case 100: return "QUERY_VIOL";
+    case 112: return "CREATE_SRQ";
+    case 113: return "MODIFY_SRQ";
+    case 114: return "QUERY_SRQ";
+    case 115: return "DESTROY_SRQ";
+    case 128: return "CREATE_AH";
+    case 129: return "DESTROY_AH";
     default: return "?";
     }
 }
@@ -860,8 +943,13 @@ static inline const char *bdy_cmd_op_desc(unsigned value)
     case 4: return "Stop; every object must be gone.";
     case 16: return "out: inline_out0 = PD number.";
     case 17: return "inline_in0 = PD number; BUSY while used (N2).";
+    case 19: return "inline_in0 = PD number; drops its cached entries.";
+    case 20: return "inline_in0 = PD number; out: inline_out0 = refused remote keys.";
+    case 24: return "out: inline_out0 = XRC domain.";
+    case 25: return "inline_in0 = XRC domain; BUSY while used (N2).";
     case 18: return "inline_in0 = PD number; O(1) death (H5).";
     case 32: return "in: create_mr_in then page list; out: inline_out0 = key. Opens when all pages are given.";
+    case 36: return "in: rereg_mr_in; out: inline_out0 = new key.";
     case 33: return "in: write_mtt_in then page list.";
     case 34: return "inline_in0 = key; opens a region whose pages were written.";
     case 35: return "inline_in0 = key; BUSY while windows are bound (L3).";
@@ -870,12 +958,20 @@ static inline const char *bdy_cmd_op_desc(unsigned value)
     case 50: return "inline_in0 = any key of the window; out: inline_out0 = present key, inline_out1 = state.";
     case 64: return "in: create_cq_in; out: inline_out0 = CQN.";
     case 65: return "inline_in0 = CQN.";
+    case 66: return "inline_in0 = CQN, in: cq_ctx with the new ring; ends when the RESIZE entry is written.";
     case 80: return "in: create_eq_in; out: inline_out0 = EQN.";
     case 81: return "inline_in0 = EQN.";
     case 96: return "in: create_qp_in; out: inline_out0 = QPN.";
     case 97: return "in: modify_qp_in then the new qp_ctx0 and qp_ctx1.";
     case 98: return "inline_in0 = QPN; out: qp_ctx0 and qp_ctx1.";
     case 99: return "inline_in0 = QPN.";
+    case 100: return "inline_in0 = QPN; out: inline_out0 = refused remote keys.";
+    case 112: return "in: srq_ctx; out: inline_out0 = SRQN.";
+    case 113: return "inline_in0 = SRQN, inline_in1 = limit (0: disarm).";
+    case 114: return "inline_in0 = SRQN; out: srq_ctx as the hardware has it (limit 0 once fired).";
+    case 115: return "inline_in0 = SRQN; BUSY with queue pairs (N2).";
+    case 128: return "in: ah_ctx; out: inline_out0 = number.";
+    case 129: return "inline_in0 = number.";
     default: return "";
     }
 }
@@ -966,6 +1062,28 @@ static inline const char *bdy_dev_st_desc(unsigned value)
     case 2: return "Command queue is served; INIT_HCA not yet done.";
     case 3: return "Initialised.";
     case 4: return "Stopped; see health.";
+    default: return "";
+    }
+}
+
+static inline const char *bdy_bth_tr_name(unsigned value)
+{
+    switch (value) {
+    case 0: return "RC";
+    case 1: return "UC";
+    case 3: return "UD";
+    case 5: return "XRC";
+    default: return "?";
+    }
+}
+
+static inline const char *bdy_bth_tr_desc(unsigned value)
+{
+    switch (value) {
+    case 0: return "Reliable connected.";
+    case 1: return "Unreliable connected.";
+    case 3: return "Unreliable datagram.";
+    case 5: return "Extended reliable connected.";
     default: return "";
     }
 }
@@ -1103,6 +1221,8 @@ static inline const char *bdy_trc_kind_desc(unsigned value)
 #define BDY_MPT_ENTRY_ZERO_BASED_W 1u
 #define BDY_MPT_ENTRY_DIRECT_LSB 5u
 #define BDY_MPT_ENTRY_DIRECT_W 1u
+#define BDY_MPT_ENTRY_NULL_MR_LSB 6u
+#define BDY_MPT_ENTRY_NULL_MR_W 1u
 #define BDY_MPT_ENTRY_LOG_PS_LSB 8u
 #define BDY_MPT_ENTRY_LOG_PS_W 6u
 #define BDY_MPT_ENTRY_KEY_LSB 16u
@@ -1170,6 +1290,16 @@ static inline uint64_t bdy_mpt_entry_get_direct(const uint64_t *w)
 static inline void bdy_mpt_entry_set_direct(uint64_t *w, uint64_t v)
 {
     w[0] = bdy_field_set(w[0], 5u, 1u, v);
+}
+
+static inline uint64_t bdy_mpt_entry_get_null_mr(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 6u, 1u);
+}
+
+static inline void bdy_mpt_entry_set_null_mr(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 6u, 1u, v);
 }
 
 static inline uint64_t bdy_mpt_entry_get_log_ps(const uint64_t *w)
@@ -1315,7 +1445,7 @@ static inline void bdy_mpt_entry_set_npages(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_mpt_entry_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xf000c0c0)) |
+    return ((w[0] & UINT64_C(0xf000c080)) |
             (w[5] & UINT64_C(0xffff000000000000)) |
             (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
@@ -1327,6 +1457,8 @@ static inline int bdy_mpt_entry_rsvd_zero(const uint64_t *w)
 #define BDY_MTT_ENTRY_ADDR_W 64u
 #define BDY_MTT_ENTRY_OWNER_LSB 64u
 #define BDY_MTT_ENTRY_OWNER_W 20u
+#define BDY_MTT_ENTRY_NONCE_LSB 84u
+#define BDY_MTT_ENTRY_NONCE_W 4u
 #define BDY_MTT_ENTRY_VALID_LSB 95u
 #define BDY_MTT_ENTRY_VALID_W 1u
 
@@ -1350,6 +1482,16 @@ static inline void bdy_mtt_entry_set_owner(uint64_t *w, uint64_t v)
     w[1] = bdy_field_set(w[1], 0u, 20u, v);
 }
 
+static inline uint64_t bdy_mtt_entry_get_nonce(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 20u, 4u);
+}
+
+static inline void bdy_mtt_entry_set_nonce(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 20u, 4u, v);
+}
+
 static inline uint64_t bdy_mtt_entry_get_valid(const uint64_t *w)
 {
     return bdy_field_get(w[1], 31u, 1u);
@@ -1363,7 +1505,7 @@ static inline void bdy_mtt_entry_set_valid(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_mtt_entry_rsvd_zero(const uint64_t *w)
 {
-    return ((w[1] & UINT64_C(0xffffffff7ff00000))) == 0u;
+    return ((w[1] & UINT64_C(0xffffffff7f000000))) == 0u;
 }
 
 // prot_op: Operation posted to the bind pipeline. BIND1/BIND2/LOCAL_INV: key, mr_key, pd, qpn, new_key, rights, addr, len. MR_OPEN/MR_REPLACE/MW_ALLOC: key and `body` as mpt_entry. MR_CLOSE/MW_FREE: key. MTT_WRITE: key (region, must be FREE), index and body as mtt_entry. QP_BUMP/QP_ERR: qpn. PD_OPEN/PD_KILL: pd. CTX_WRITE: ctx_kind, half, index and body.
@@ -1714,6 +1856,8 @@ static inline int bdy_prot_op_rsvd_zero(const uint64_t *w)
 #define BDY_WQE_RIGHTS_W 8u
 #define BDY_WQE_NEW_KEY_LSB 232u
 #define BDY_WQE_NEW_KEY_W 8u
+#define BDY_WQE_XRC_SRQN_LSB 240u
+#define BDY_WQE_XRC_SRQN_W 16u
 #define BDY_WQE_W4_LSB 256u
 #define BDY_WQE_W4_W 64u
 #define BDY_WQE_W5_LSB 320u
@@ -1873,6 +2017,16 @@ static inline void bdy_wqe_set_new_key(uint64_t *w, uint64_t v)
     w[3] = bdy_field_set(w[3], 40u, 8u, v);
 }
 
+static inline uint64_t bdy_wqe_get_xrc_srqn(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 48u, 16u);
+}
+
+static inline void bdy_wqe_set_xrc_srqn(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 48u, 16u, v);
+}
+
 static inline uint64_t bdy_wqe_get_w4(const uint64_t *w)
 {
     return bdy_field_get(w[4], 0u, 64u);
@@ -1916,8 +2070,41 @@ static inline void bdy_wqe_set_w7(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_wqe_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xfc000000f0e0f000)) |
-            (w[3] & UINT64_C(0xffff000000000000))) == 0u;
+    return ((w[0] & UINT64_C(0xfc000000f0e0f000))) == 0u;
+}
+
+// wqe_ud: Where a datagram goes: `addr` of its WQE.
+#define BDY_WQE_UD_BYTES 8u
+#define BDY_WQE_UD_WORDS 1u
+#define BDY_WQE_UD_QKEY_LSB 0u
+#define BDY_WQE_UD_QKEY_W 32u
+#define BDY_WQE_UD_QPN_LSB 32u
+#define BDY_WQE_UD_QPN_W 24u
+
+static inline uint64_t bdy_wqe_ud_get_qkey(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 32u);
+}
+
+static inline void bdy_wqe_ud_set_qkey(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 32u, v);
+}
+
+static inline uint64_t bdy_wqe_ud_get_qpn(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 24u);
+}
+
+static inline void bdy_wqe_ud_set_qpn(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 24u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_wqe_ud_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xff00000000000000))) == 0u;
 }
 
 // sge: Scatter/gather element.
@@ -1974,6 +2161,8 @@ static inline int bdy_sge_rsvd_zero(const uint64_t *w)
 #define BDY_RWQE_NUM_SGE_W 5u
 #define BDY_RWQE_INDEX_LSB 32u
 #define BDY_RWQE_INDEX_W 16u
+#define BDY_RWQE_COOKIE_LSB 48u
+#define BDY_RWQE_COOKIE_W 16u
 #define BDY_RWQE_S0A_LSB 128u
 #define BDY_RWQE_S0A_W 64u
 #define BDY_RWQE_S0B_LSB 192u
@@ -2005,6 +2194,16 @@ static inline uint64_t bdy_rwqe_get_index(const uint64_t *w)
 static inline void bdy_rwqe_set_index(uint64_t *w, uint64_t v)
 {
     w[0] = bdy_field_set(w[0], 32u, 16u, v);
+}
+
+static inline uint64_t bdy_rwqe_get_cookie(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 48u, 16u);
+}
+
+static inline void bdy_rwqe_set_cookie(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 48u, 16u, v);
 }
 
 static inline uint64_t bdy_rwqe_get_s0a(const uint64_t *w)
@@ -2070,7 +2269,7 @@ static inline void bdy_rwqe_set_s2b(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_rwqe_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xffff0000ffffffe0)) |
+    return ((w[0] & UINT64_C(0xffffffe0)) |
             (w[1] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
 
@@ -2104,6 +2303,40 @@ static inline void bdy_db_wq_set_index(uint64_t *w, uint64_t v)
 
 // 1 when every reserved bit is zero.
 static inline int bdy_db_wq_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xffff0000ff000000))) == 0u;
+}
+
+// db_srq: Shared receive queue doorbell (UAR page +0x018).
+#define BDY_DB_SRQ_BYTES 8u
+#define BDY_DB_SRQ_WORDS 1u
+#define BDY_DB_SRQ_SRQN_LSB 0u
+#define BDY_DB_SRQ_SRQN_W 24u
+#define BDY_DB_SRQ_INDEX_LSB 32u
+#define BDY_DB_SRQ_INDEX_W 16u
+
+static inline uint64_t bdy_db_srq_get_srqn(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 24u);
+}
+
+static inline void bdy_db_srq_set_srqn(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_db_srq_get_index(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 16u);
+}
+
+static inline void bdy_db_srq_set_index(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 16u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_db_srq_rsvd_zero(const uint64_t *w)
 {
     return ((w[0] & UINT64_C(0xffff0000ff000000))) == 0u;
 }
@@ -2601,6 +2834,8 @@ static inline int bdy_eqe_rsvd_zero(const uint64_t *w)
 #define BDY_QP_CTX0_RQ_LOG_STRIDE_W 2u
 #define BDY_QP_CTX0_SRQ_LSB 394u
 #define BDY_QP_CTX0_SRQ_W 1u
+#define BDY_QP_CTX0_SQD_EVENT_LSB 395u
+#define BDY_QP_CTX0_SQD_EVENT_W 1u
 #define BDY_QP_CTX0_SRQN_LSB 416u
 #define BDY_QP_CTX0_SRQN_W 24u
 #define BDY_QP_CTX0_PORT_LSB 440u
@@ -2890,6 +3125,16 @@ static inline void bdy_qp_ctx0_set_srq(uint64_t *w, uint64_t v)
     w[6] = bdy_field_set(w[6], 10u, 1u, v);
 }
 
+static inline uint64_t bdy_qp_ctx0_get_sqd_event(const uint64_t *w)
+{
+    return bdy_field_get(w[6], 11u, 1u);
+}
+
+static inline void bdy_qp_ctx0_set_sqd_event(uint64_t *w, uint64_t v)
+{
+    w[6] = bdy_field_set(w[6], 11u, 1u, v);
+}
+
 static inline uint64_t bdy_qp_ctx0_get_srqn(const uint64_t *w)
 {
     return bdy_field_get(w[6], 32u, 24u);
@@ -2936,7 +3181,7 @@ static inline int bdy_qp_ctx0_rsvd_zero(const uint64_t *w)
     return ((w[1] & UINT64_C(0xe0000000c0000000)) |
             (w[2] & UINT64_C(0xe0e0000000)) |
             (w[3] & UINT64_C(0xf00000000000)) |
-            (w[6] & UINT64_C(0xfffff800)) |
+            (w[6] & UINT64_C(0xfffff000)) |
             (w[7] & UINT64_C(0xff00000000000000))) == 0u;
 }
 
@@ -3051,7 +3296,326 @@ static inline int bdy_qp_ctx1_rsvd_zero(const uint64_t *w)
             (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
 
-// cq_ctx: Completion queue context.
+// srq_ctx: Shared receive queue context. Written again while valid: arms or disarms the limit, nothing else may change.
+#define BDY_SRQ_CTX_BYTES 64u
+#define BDY_SRQ_CTX_WORDS 8u
+#define BDY_SRQ_CTX_VALID_LSB 0u
+#define BDY_SRQ_CTX_VALID_W 1u
+#define BDY_SRQ_CTX_XRC_LSB 1u
+#define BDY_SRQ_CTX_XRC_W 1u
+#define BDY_SRQ_CTX_LOG_SIZE_LSB 8u
+#define BDY_SRQ_CTX_LOG_SIZE_W 4u
+#define BDY_SRQ_CTX_LOG_STRIDE_LSB 12u
+#define BDY_SRQ_CTX_LOG_STRIDE_W 2u
+#define BDY_SRQ_CTX_UAR_LSB 16u
+#define BDY_SRQ_CTX_UAR_W 16u
+#define BDY_SRQ_CTX_LIMIT_LSB 32u
+#define BDY_SRQ_CTX_LIMIT_W 16u
+#define BDY_SRQ_CTX_PD_LSB 64u
+#define BDY_SRQ_CTX_PD_W 24u
+#define BDY_SRQ_CTX_XRCD_LSB 88u
+#define BDY_SRQ_CTX_XRCD_W 24u
+#define BDY_SRQ_CTX_CQN_LSB 128u
+#define BDY_SRQ_CTX_CQN_W 24u
+#define BDY_SRQ_CTX_BASE_LSB 192u
+#define BDY_SRQ_CTX_BASE_W 64u
+
+static inline uint64_t bdy_srq_ctx_get_valid(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 1u);
+}
+
+static inline void bdy_srq_ctx_set_valid(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 1u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_xrc(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 1u, 1u);
+}
+
+static inline void bdy_srq_ctx_set_xrc(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 1u, 1u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_log_size(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 8u, 4u);
+}
+
+static inline void bdy_srq_ctx_set_log_size(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 8u, 4u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_log_stride(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 12u, 2u);
+}
+
+static inline void bdy_srq_ctx_set_log_stride(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 12u, 2u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_uar(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 16u, 16u);
+}
+
+static inline void bdy_srq_ctx_set_uar(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 16u, 16u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_limit(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 16u);
+}
+
+static inline void bdy_srq_ctx_set_limit(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 16u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_pd(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 24u);
+}
+
+static inline void bdy_srq_ctx_set_pd(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_xrcd(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 24u, 24u);
+}
+
+static inline void bdy_srq_ctx_set_xrcd(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 24u, 24u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_cqn(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 0u, 24u);
+}
+
+static inline void bdy_srq_ctx_set_cqn(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 0u, 24u, v);
+}
+
+static inline uint64_t bdy_srq_ctx_get_base(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 0u, 64u);
+}
+
+static inline void bdy_srq_ctx_set_base(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 0u, 64u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_srq_ctx_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xffff00000000c0fc)) |
+            (w[1] & UINT64_C(0xffff000000000000)) |
+            (w[2] & UINT64_C(0xffffffffff000000)) |
+            (w[4] & UINT64_C(0xffffffffffffffff)) |
+            (w[5] & UINT64_C(0xffffffffffffffff)) |
+            (w[6] & UINT64_C(0xffffffffffffffff)) |
+            (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
+}
+
+// ah_ctx: Address handle: where datagrams of one protection domain may go.
+#define BDY_AH_CTX_BYTES 64u
+#define BDY_AH_CTX_WORDS 8u
+#define BDY_AH_CTX_VALID_LSB 0u
+#define BDY_AH_CTX_VALID_W 1u
+#define BDY_AH_CTX_GRH_LSB 1u
+#define BDY_AH_CTX_GRH_W 1u
+#define BDY_AH_CTX_SL_LSB 4u
+#define BDY_AH_CTX_SL_W 4u
+#define BDY_AH_CTX_SRC_PATH_BITS_LSB 8u
+#define BDY_AH_CTX_SRC_PATH_BITS_W 7u
+#define BDY_AH_CTX_DLID_LSB 16u
+#define BDY_AH_CTX_DLID_W 16u
+#define BDY_AH_CTX_PD_LSB 32u
+#define BDY_AH_CTX_PD_W 24u
+#define BDY_AH_CTX_STATIC_RATE_LSB 56u
+#define BDY_AH_CTX_STATIC_RATE_W 8u
+#define BDY_AH_CTX_FLOW_LABEL_LSB 64u
+#define BDY_AH_CTX_FLOW_LABEL_W 20u
+#define BDY_AH_CTX_TCLASS_LSB 88u
+#define BDY_AH_CTX_TCLASS_W 8u
+#define BDY_AH_CTX_HOP_LIMIT_LSB 96u
+#define BDY_AH_CTX_HOP_LIMIT_W 8u
+#define BDY_AH_CTX_SGID_INDEX_LSB 104u
+#define BDY_AH_CTX_SGID_INDEX_W 8u
+#define BDY_AH_CTX_PORT_LSB 112u
+#define BDY_AH_CTX_PORT_W 8u
+#define BDY_AH_CTX_DGID_LO_LSB 128u
+#define BDY_AH_CTX_DGID_LO_W 64u
+#define BDY_AH_CTX_DGID_HI_LSB 192u
+#define BDY_AH_CTX_DGID_HI_W 64u
+
+static inline uint64_t bdy_ah_ctx_get_valid(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 1u);
+}
+
+static inline void bdy_ah_ctx_set_valid(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 1u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_grh(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 1u, 1u);
+}
+
+static inline void bdy_ah_ctx_set_grh(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 1u, 1u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_sl(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 4u, 4u);
+}
+
+static inline void bdy_ah_ctx_set_sl(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 4u, 4u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_src_path_bits(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 8u, 7u);
+}
+
+static inline void bdy_ah_ctx_set_src_path_bits(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 8u, 7u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_dlid(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 16u, 16u);
+}
+
+static inline void bdy_ah_ctx_set_dlid(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 16u, 16u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_pd(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 32u, 24u);
+}
+
+static inline void bdy_ah_ctx_set_pd(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 32u, 24u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_static_rate(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 56u, 8u);
+}
+
+static inline void bdy_ah_ctx_set_static_rate(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 56u, 8u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_flow_label(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 0u, 20u);
+}
+
+static inline void bdy_ah_ctx_set_flow_label(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 0u, 20u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_tclass(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 24u, 8u);
+}
+
+static inline void bdy_ah_ctx_set_tclass(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 24u, 8u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_hop_limit(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 32u, 8u);
+}
+
+static inline void bdy_ah_ctx_set_hop_limit(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 32u, 8u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_sgid_index(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 40u, 8u);
+}
+
+static inline void bdy_ah_ctx_set_sgid_index(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 40u, 8u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_port(const uint64_t *w)
+{
+    return bdy_field_get(w[1], 48u, 8u);
+}
+
+static inline void bdy_ah_ctx_set_port(uint64_t *w, uint64_t v)
+{
+    w[1] = bdy_field_set(w[1], 48u, 8u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_dgid_lo(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 0u, 64u);
+}
+
+static inline void bdy_ah_ctx_set_dgid_lo(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_ah_ctx_get_dgid_hi(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 0u, 64u);
+}
+
+static inline void bdy_ah_ctx_set_dgid_hi(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 0u, 64u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_ah_ctx_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0x800c)) |
+            (w[1] & UINT64_C(0xff00000000f00000)) |
+            (w[4] & UINT64_C(0xffffffffffffffff)) |
+            (w[5] & UINT64_C(0xffffffffffffffff)) |
+            (w[6] & UINT64_C(0xffffffffffffffff)) |
+            (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
+}
+
+// cq_ctx: Completion queue context. Written again while valid: resize (C2): the old ring gets a RESIZE entry, the new one starts at 0 with phase 1.
 #define BDY_CQ_CTX_BYTES 64u
 #define BDY_CQ_CTX_WORDS 8u
 #define BDY_CQ_CTX_VALID_LSB 0u
@@ -3393,6 +3957,8 @@ static inline int bdy_cmd_entry_rsvd_zero(const uint64_t *w)
 #define BDY_INIT_HCA_IN_EQN_W 8u
 #define BDY_INIT_HCA_IN_STRICT_IBTA_LSB 136u
 #define BDY_INIT_HCA_IN_STRICT_IBTA_W 1u
+#define BDY_INIT_HCA_IN_VIOL_LIMIT_LSB 160u
+#define BDY_INIT_HCA_IN_VIOL_LIMIT_W 32u
 
 static inline uint64_t bdy_init_hca_in_get_seed_lo(const uint64_t *w)
 {
@@ -3434,10 +4000,20 @@ static inline void bdy_init_hca_in_set_strict_ibta(uint64_t *w, uint64_t v)
     w[2] = bdy_field_set(w[2], 8u, 1u, v);
 }
 
+static inline uint64_t bdy_init_hca_in_get_viol_limit(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 32u, 32u);
+}
+
+static inline void bdy_init_hca_in_set_viol_limit(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 32u, 32u, v);
+}
+
 // 1 when every reserved bit is zero.
 static inline int bdy_init_hca_in_rsvd_zero(const uint64_t *w)
 {
-    return ((w[2] & UINT64_C(0xfffffffffffffe00)) |
+    return ((w[2] & UINT64_C(0xfffffe00)) |
             (w[3] & UINT64_C(0xffffffffffffffff)) |
             (w[4] & UINT64_C(0xffffffffffffffff)) |
             (w[5] & UINT64_C(0xffffffffffffffff)) |
@@ -3474,12 +4050,18 @@ static inline int bdy_init_hca_in_rsvd_zero(const uint64_t *w)
 #define BDY_QUERY_HCA_OUT_LOG_RQ_W 8u
 #define BDY_QUERY_HCA_OUT_LOG_CQ_LSB 168u
 #define BDY_QUERY_HCA_OUT_LOG_CQ_W 8u
+#define BDY_QUERY_HCA_OUT_LOG_SRQS_LSB 176u
+#define BDY_QUERY_HCA_OUT_LOG_SRQS_W 8u
+#define BDY_QUERY_HCA_OUT_LOG_AHS_LSB 184u
+#define BDY_QUERY_HCA_OUT_LOG_AHS_W 8u
 #define BDY_QUERY_HCA_OUT_MW1_LSB 192u
 #define BDY_QUERY_HCA_OUT_MW1_W 1u
 #define BDY_QUERY_HCA_OUT_MW2B_LSB 193u
 #define BDY_QUERY_HCA_OUT_MW2B_W 1u
 #define BDY_QUERY_HCA_OUT_STRICT_IBTA_LSB 194u
 #define BDY_QUERY_HCA_OUT_STRICT_IBTA_W 1u
+#define BDY_QUERY_HCA_OUT_MAX_XRCD_LSB 200u
+#define BDY_QUERY_HCA_OUT_MAX_XRCD_W 24u
 
 static inline uint64_t bdy_query_hca_out_get_fw_ver(const uint64_t *w)
 {
@@ -3611,6 +4193,26 @@ static inline void bdy_query_hca_out_set_log_cq(uint64_t *w, uint64_t v)
     w[2] = bdy_field_set(w[2], 40u, 8u, v);
 }
 
+static inline uint64_t bdy_query_hca_out_get_log_srqs(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 48u, 8u);
+}
+
+static inline void bdy_query_hca_out_set_log_srqs(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 48u, 8u, v);
+}
+
+static inline uint64_t bdy_query_hca_out_get_log_ahs(const uint64_t *w)
+{
+    return bdy_field_get(w[2], 56u, 8u);
+}
+
+static inline void bdy_query_hca_out_set_log_ahs(uint64_t *w, uint64_t v)
+{
+    w[2] = bdy_field_set(w[2], 56u, 8u, v);
+}
+
 static inline uint64_t bdy_query_hca_out_get_mw1(const uint64_t *w)
 {
     return bdy_field_get(w[3], 0u, 1u);
@@ -3641,12 +4243,21 @@ static inline void bdy_query_hca_out_set_strict_ibta(uint64_t *w, uint64_t v)
     w[3] = bdy_field_set(w[3], 2u, 1u, v);
 }
 
+static inline uint64_t bdy_query_hca_out_get_max_xrcd(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 8u, 24u);
+}
+
+static inline void bdy_query_hca_out_set_max_xrcd(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 8u, 24u, v);
+}
+
 // 1 when every reserved bit is zero.
 static inline int bdy_query_hca_out_rsvd_zero(const uint64_t *w)
 {
     return ((w[0] & UINT64_C(0xffff000000000000)) |
-            (w[2] & UINT64_C(0xffff000000000000)) |
-            (w[3] & UINT64_C(0xfffffffffffffff8)) |
+            (w[3] & UINT64_C(0xffffffff000000f8)) |
             (w[4] & UINT64_C(0xffffffffffffffff)) |
             (w[5] & UINT64_C(0xffffffffffffffff)) |
             (w[6] & UINT64_C(0xffffffffffffffff)) |
@@ -3662,6 +4273,8 @@ static inline int bdy_query_hca_out_rsvd_zero(const uint64_t *w)
 #define BDY_CREATE_MR_IN_RIGHTS_W 8u
 #define BDY_CREATE_MR_IN_DIRECT_LSB 32u
 #define BDY_CREATE_MR_IN_DIRECT_W 1u
+#define BDY_CREATE_MR_IN_NULL_MR_LSB 33u
+#define BDY_CREATE_MR_IN_NULL_MR_W 1u
 #define BDY_CREATE_MR_IN_LOG_PS_LSB 40u
 #define BDY_CREATE_MR_IN_LOG_PS_W 6u
 #define BDY_CREATE_MR_IN_NPAGES_LSB 64u
@@ -3705,6 +4318,16 @@ static inline uint64_t bdy_create_mr_in_get_direct(const uint64_t *w)
 static inline void bdy_create_mr_in_set_direct(uint64_t *w, uint64_t v)
 {
     w[0] = bdy_field_set(w[0], 32u, 1u, v);
+}
+
+static inline uint64_t bdy_create_mr_in_get_null_mr(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 33u, 1u);
+}
+
+static inline void bdy_create_mr_in_set_null_mr(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 33u, 1u, v);
 }
 
 static inline uint64_t bdy_create_mr_in_get_log_ps(const uint64_t *w)
@@ -3780,7 +4403,7 @@ static inline void bdy_create_mr_in_set_base(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_create_mr_in_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xffffc0fe00000000)) |
+    return ((w[0] & UINT64_C(0xffffc0fc00000000)) |
             (w[1] & UINT64_C(0xffff000000000000)) |
             (w[6] & UINT64_C(0xffffffffffffffff)) |
             (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
@@ -3891,6 +4514,29 @@ static inline int bdy_modify_qp_in_rsvd_zero(const uint64_t *w)
             (w[1] & UINT64_C(0xfffffffffffffff0))) == 0u;
 }
 
+// rereg_mr_in: REREG_MR; followed by a create_mr_in with the region as it shall be and its first pages. The key of the region changes in its low byte; the old one is dead when the command ends (M7). BUSY while windows are bound (L10).
+#define BDY_REREG_MR_IN_BYTES 16u
+#define BDY_REREG_MR_IN_WORDS 2u
+#define BDY_REREG_MR_IN_KEY_LSB 0u
+#define BDY_REREG_MR_IN_KEY_W 32u
+
+static inline uint64_t bdy_rereg_mr_in_get_key(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 0u, 32u);
+}
+
+static inline void bdy_rereg_mr_in_set_key(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 0u, 32u, v);
+}
+
+// 1 when every reserved bit is zero.
+static inline int bdy_rereg_mr_in_rsvd_zero(const uint64_t *w)
+{
+    return ((w[0] & UINT64_C(0xffffffff00000000)) |
+            (w[1] & UINT64_C(0xffffffffffffffff))) == 0u;
+}
+
 // acc_req: Request to the protection engine. Checked: key, rights and all of [va, va + len); translated: [va, va + xlen), xlen <= len and <= 4096.
 #define BDY_ACC_REQ_BYTES 64u
 #define BDY_ACC_REQ_WORDS 8u
@@ -3898,6 +4544,8 @@ static inline int bdy_modify_qp_in_rsvd_zero(const uint64_t *w)
 #define BDY_ACC_REQ_TAG_W 8u
 #define BDY_ACC_REQ_LOCAL_KEY_LSB 8u
 #define BDY_ACC_REQ_LOCAL_KEY_W 1u
+#define BDY_ACC_REQ_ATOMIC_LSB 9u
+#define BDY_ACC_REQ_ATOMIC_W 1u
 #define BDY_ACC_REQ_RIGHTS_LSB 16u
 #define BDY_ACC_REQ_RIGHTS_W 8u
 #define BDY_ACC_REQ_KEY_LSB 32u
@@ -3933,6 +4581,16 @@ static inline uint64_t bdy_acc_req_get_local_key(const uint64_t *w)
 static inline void bdy_acc_req_set_local_key(uint64_t *w, uint64_t v)
 {
     w[0] = bdy_field_set(w[0], 8u, 1u, v);
+}
+
+static inline uint64_t bdy_acc_req_get_atomic(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 9u, 1u);
+}
+
+static inline void bdy_acc_req_set_atomic(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 9u, 1u, v);
 }
 
 static inline uint64_t bdy_acc_req_get_rights(const uint64_t *w)
@@ -4018,7 +4676,7 @@ static inline void bdy_acc_req_set_qp_gen(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_acc_req_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xff00fe00)) |
+    return ((w[0] & UINT64_C(0xff00fc00)) |
             (w[2] & UINT64_C(0xffffe00000000000)) |
             (w[3] & UINT64_C(0xffffffffff000000)) |
             (w[4] & UINT64_C(0xff000000)) |
@@ -4038,6 +4696,8 @@ static inline int bdy_acc_req_rsvd_zero(const uint64_t *w)
 #define BDY_ACC_RSP_EPOCH_W 1u
 #define BDY_ACC_RSP_STALE_LSB 17u
 #define BDY_ACC_RSP_STALE_W 1u
+#define BDY_ACC_RSP_NULL_MR_LSB 18u
+#define BDY_ACC_RSP_NULL_MR_W 1u
 #define BDY_ACC_RSP_LEN0_LSB 32u
 #define BDY_ACC_RSP_LEN0_W 13u
 #define BDY_ACC_RSP_LEN1_LSB 48u
@@ -4087,6 +4747,16 @@ static inline void bdy_acc_rsp_set_stale(uint64_t *w, uint64_t v)
     w[0] = bdy_field_set(w[0], 17u, 1u, v);
 }
 
+static inline uint64_t bdy_acc_rsp_get_null_mr(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 18u, 1u);
+}
+
+static inline void bdy_acc_rsp_set_null_mr(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 18u, 1u, v);
+}
+
 static inline uint64_t bdy_acc_rsp_get_len0(const uint64_t *w)
 {
     return bdy_field_get(w[0], 32u, 13u);
@@ -4130,7 +4800,7 @@ static inline void bdy_acc_rsp_set_bus1(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_acc_rsp_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xe000e000fffc0000)) |
+    return ((w[0] & UINT64_C(0xe000e000fff80000)) |
             (w[3] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
 
@@ -5235,6 +5905,8 @@ static inline int bdy_sq_msg_rsvd_zero(const uint64_t *w)
 #define BDY_TRC_ACCESS_RIGHTS_W 8u
 #define BDY_TRC_ACCESS_LOCAL_KEY_LSB 40u
 #define BDY_TRC_ACCESS_LOCAL_KEY_W 1u
+#define BDY_TRC_ACCESS_ATOMIC_LSB 41u
+#define BDY_TRC_ACCESS_ATOMIC_W 1u
 #define BDY_TRC_ACCESS_RULE_LSB 48u
 #define BDY_TRC_ACCESS_RULE_W 8u
 #define BDY_TRC_ACCESS_EPOCH_LSB 56u
@@ -5290,6 +5962,16 @@ static inline uint64_t bdy_trc_access_get_local_key(const uint64_t *w)
 static inline void bdy_trc_access_set_local_key(uint64_t *w, uint64_t v)
 {
     w[0] = bdy_field_set(w[0], 40u, 1u, v);
+}
+
+static inline uint64_t bdy_trc_access_get_atomic(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 41u, 1u);
+}
+
+static inline void bdy_trc_access_set_atomic(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 41u, 1u, v);
 }
 
 static inline uint64_t bdy_trc_access_get_rule(const uint64_t *w)
@@ -5425,7 +6107,7 @@ static inline void bdy_trc_access_set_qp_gen(uint64_t *w, uint64_t v)
 // 1 when every reserved bit is zero.
 static inline int bdy_trc_access_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xf000fe0000000000)) |
+    return ((w[0] & UINT64_C(0xf000fc0000000000)) |
             (w[3] & UINT64_C(0xffff000000000000)) |
             (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
@@ -5753,6 +6435,23 @@ static inline int bdy_trc_access_rsvd_zero(const uint64_t *w)
 #define BDY_REG_MCU_CYCLE_HI_V_LSB 0u
 #define BDY_REG_MCU_CYCLE_HI_V_W 32u
 #define BDY_REG_MCU_CYCLE_HI_V_MASK UINT32_C(0xffffffff)
+
+#define BDY_REG_MCU_VIOL_LIMIT_OFFSET 0x38u
+#define BDY_REG_MCU_VIOL_LIMIT_RESET UINT32_C(0x0)
+#define BDY_REG_MCU_VIOL_LIMIT_WMASK UINT32_C(0xffffffff)
+#define BDY_REG_MCU_VIOL_LIMIT_V_LSB 0u
+#define BDY_REG_MCU_VIOL_LIMIT_V_W 32u
+#define BDY_REG_MCU_VIOL_LIMIT_V_MASK UINT32_C(0xffffffff)
+
+#define BDY_REG_MCU_CAP2_OFFSET 0x3cu
+#define BDY_REG_MCU_CAP2_RESET UINT32_C(0x0)
+#define BDY_REG_MCU_CAP2_WMASK UINT32_C(0x0)
+#define BDY_REG_MCU_CAP2_LOG_SRQS_LSB 0u
+#define BDY_REG_MCU_CAP2_LOG_SRQS_W 8u
+#define BDY_REG_MCU_CAP2_LOG_SRQS_MASK UINT32_C(0xff)
+#define BDY_REG_MCU_CAP2_LOG_AHS_LSB 8u
+#define BDY_REG_MCU_CAP2_LOG_AHS_W 8u
+#define BDY_REG_MCU_CAP2_LOG_AHS_MASK UINT32_C(0xff00)
 
 #define BDY_REG_MCU_DMA_LO_OFFSET 0x40u
 #define BDY_REG_MCU_DMA_LO_RESET UINT32_C(0x0)
