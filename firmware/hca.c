@@ -57,6 +57,7 @@ enum bdy_cmd_st fw_init_hca(struct fw *fw, struct fw_cmd *cmd)
     fw->running = true;
     mmio_write32(fw, BDY_REG_MCU_STRICT_OFFSET, fw->strict);
     mmio_write32(fw, BDY_REG_MCU_ASYNC_EQN_OFFSET, eqn);
+    mmio_write32(fw, BDY_REG_MCU_VIOL_LIMIT_OFFSET, (uint32_t)bdy_init_hca_in_get_viol_limit(in));
     mmio_write32(fw, BDY_REG_MCU_DEV_STATE_OFFSET, BDY_DEV_ST_RUN);
     return BDY_CMD_ST_OK;
 }

@@ -186,6 +186,7 @@ enum bdy_rule fw_op_mtt(struct fw *fw, uint32_t key, uint32_t first, uint32_t bu
     uint64_t op[BDY_PROT_OP_WORDS];
     uint64_t entry[8] = {0};
     bdy_mtt_entry_set_owner(entry, fw_key_slot(key));
+    bdy_mtt_entry_set_nonce(entry, key >> 8);
     bdy_mtt_entry_set_valid(entry, 1);
     op_clear(op, BDY_PROT_OP_MTT_WRITE, entry);
     bdy_prot_op_set_key(op, key);

@@ -10,7 +10,8 @@
 struct region {
     uint64_t start, len, list_off, base;
     uint32_t pd, rights, log_ps, npages, inline_pages;
-    bool direct;
+    bool direct; /**< no page list; a null region is one, too */
+    bool null_mr;
 };
 
 static void unpack(struct region *r, const uint64_t *in)
@@ -24,7 +25,8 @@ static void unpack(struct region *r, const uint64_t *in)
     r->log_ps = (uint32_t)bdy_create_mr_in_get_log_ps(in);
     r->npages = (uint32_t)bdy_create_mr_in_get_npages(in);
     r->inline_pages = (uint32_t)bdy_create_mr_in_get_inline_pages(in);
-    r->direct = bdy_create_mr_in_get_direct(in) != 0;
+    r->null_mr = bdy_create_mr_in_get_null_mr(in) != 0;
+    r->direct = r->null_mr || bdy_create_mr_in_get_direct(in) != 0;
 }
 
 /** M1 and the allow-list. */
@@ -60,8 +62,19 @@ static bool pages_ok(const struct fw *fw, const struct region *r)
     return r->npages == need && need <= 1u << fw->log_mtt && r->inline_pages <= r->npages;
 }
 
+/** It names every address, for local use only. */
+static bool null_ok(const struct region *r)
+{
+    return r->rights == BDY_ACCESS_BIT_LOCAL_WRITE && r->start == 0 && r->len == UINT64_MAX &&
+           r->base == 0 && r->list_off == 0 && r->npages == 0 && r->inline_pages == 0 &&
+           r->log_ps == 0;
+}
+
 static bool region_ok(const struct fw *fw, const struct region *r)
 {
+    if (r->null_mr) {
+        return null_ok(r);
+    }
     if (!rights_ok(r->rights) || r->len > UINT64_C(1) << (fw->log_mtt + 12u) ||
         !range_ok(r->start, r->len)) {
         return false;
@@ -90,6 +103,7 @@ static void describe(uint64_t *entry, const struct region *r, uint32_t key, uint
     bdy_mpt_entry_set_kind(entry, BDY_MPT_KIND_MR);
     bdy_mpt_entry_set_zero_based(entry, (r->rights & BDY_ACCESS_BIT_ZERO_BASED) != 0);
     bdy_mpt_entry_set_direct(entry, r->direct);
+    bdy_mpt_entry_set_null_mr(entry, r->null_mr);
     bdy_mpt_entry_set_log_ps(entry, r->log_ps);
     bdy_mpt_entry_set_key(entry, key);
     bdy_mpt_entry_set_nonce(entry, key >> 8);
@@ -217,7 +231,8 @@ enum bdy_cmd_st fw_create_mr(struct fw *fw, struct fw_cmd *cmd)
     if (cmd->in_len != BDY_CREATE_MR_IN_BYTES + 8u * r.inline_pages) {
         return BDY_CMD_ST_BAD_SIZE;
     }
-    if (!bdy_create_mr_in_rsvd_zero(in) || !region_ok(fw, &r) ||
+    if (!bdy_create_mr_in_rsvd_zero(in) || (r.null_mr && bdy_create_mr_in_get_direct(in) != 0) ||
+        !region_ok(fw, &r) ||
         !aligned_pages(fw, FW_BUF_IN + BDY_CREATE_MR_IN_BYTES, r.inline_pages, r.log_ps)) {
         return BDY_CMD_ST_BAD_PARAM;
     }

@@ -49,9 +49,10 @@ static void size_rings(const struct bdy_u_create_qp_in *in, struct bdy_u_create_
 
 static bool sizes_ok(const struct bdy_u_create_qp_in *in)
 {
-    return in->rsvd == 0 && in->sig_all <= 1u && in->max_send_wr <= CORE_MAX_WR &&
-           in->max_recv_wr <= CORE_MAX_WR && in->max_send_sge <= BDY_MAX_SGE &&
-           in->max_recv_sge <= BDY_MAX_SGE && in->max_inline <= CORE_MAX_INLINE;
+    return in->rsvd == 0 && in->srq == 0 && in->xrcd == 0 && in->sig_all <= 1u &&
+           in->max_send_wr <= CORE_MAX_WR && in->max_recv_wr <= CORE_MAX_WR &&
+           in->max_send_sge <= BDY_MAX_SGE && in->max_recv_sge <= BDY_MAX_SGE &&
+           in->max_inline <= CORE_MAX_INLINE;
 }
 
 /** Types that exist but that the device does not offer (yet) say so; others are nonsense. */

@@ -118,7 +118,8 @@ static enum bdy_rule mtt_write(struct mcu_model *m, const uint64_t *op)
             0 ||
         index < bdy_mpt_entry_get_base(e) ||
         index - bdy_mpt_entry_get_base(e) >= bdy_mpt_entry_get_npages(e) ||
-        bdy_mtt_entry_get_owner(op + 8) != slot_of(key) || !bdy_mtt_entry_get_valid(op + 8)) {
+        bdy_mtt_entry_get_owner(op + 8) != slot_of(key) ||
+        bdy_mtt_entry_get_nonce(op + 8) != (key >> 8 & 15u) || !bdy_mtt_entry_get_valid(op + 8)) {
         return BDY_RULE_N1;
     }
     memcpy(m->mtt[index], op + 8, sizeof m->mtt[0]);
@@ -429,6 +430,9 @@ void mmio_write32(struct fw *fw, uint32_t offset, uint32_t value)
         break;
     case BDY_REG_MCU_STRICT_OFFSET:
         m->strict = value;
+        break;
+    case BDY_REG_MCU_VIOL_LIMIT_OFFSET:
+        m->viol_limit = value;
         break;
     case BDY_REG_MCU_ASYNC_EQN_OFFSET:
         m->async_eqn = value;

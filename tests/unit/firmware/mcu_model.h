@@ -36,7 +36,7 @@ struct mcu_model {
     uint16_t pi;
     uint32_t cap; /**< CAP register */
 
-    uint32_t ci, dev_state, health, strict, async_eqn, event_mask;
+    uint32_t ci, dev_state, health, strict, async_eqn, viol_limit, event_mask;
     uint32_t dma[4]; /**< LO HI BUF LEN */
     uint32_t op_word[32], rd_word[16], evt_word[2];
     uint32_t buf[3072];

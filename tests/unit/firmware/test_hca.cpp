@@ -52,10 +52,12 @@ TEST_F(FwHca, InitSetsStateStrictModeAndEventQueue)
     Ok({BDY_CMD_OP_CREATE_EQ, 0, 0, EqCtx(1)});
     auto in = InitIn(7, true);
     bdy_init_hca_in_set_eqn(in.data(), 1);
+    bdy_init_hca_in_set_viol_limit(in.data(), 77);
     Ok({BDY_CMD_OP_INIT_HCA, 0, 0, in});
     EXPECT_EQ(m_->dev_state, BDY_DEV_ST_RUN);
     EXPECT_EQ(m_->strict, 1u);
     EXPECT_EQ(m_->async_eqn, 1u);
+    EXPECT_EQ(m_->viol_limit, 77u);
     Ok({BDY_CMD_OP_QUERY_HCA, 0, 0, {}, BDY_QUERY_HCA_OUT_BYTES});
     EXPECT_EQ(bdy_query_hca_out_get_strict_ibta(At(kOut)), 1u);
     Refused({BDY_CMD_OP_INIT_HCA, 0, 0, in}, BDY_CMD_ST_BAD_STATE);
@@ -69,7 +71,7 @@ TEST_F(FwHca, InitRefusesBadFields)
     bdy_init_hca_in_set_eqn(in.data(), 200);
     Refused({BDY_CMD_OP_INIT_HCA, 0, 0, in}, BDY_CMD_ST_BAD_INDEX);
     in = InitIn();
-    in[2] |= uint64_t{1} << 40;
+    in[2] |= uint64_t{1} << 20;
     Refused({BDY_CMD_OP_INIT_HCA, 0, 0, in}, BDY_CMD_ST_BAD_PARAM);
     in = InitIn();
     in[7] = 1;

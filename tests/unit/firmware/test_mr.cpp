@@ -35,6 +35,7 @@ class FwMr : public Running
             const uint64_t *t = m_->mtt[root + i];
             ASSERT_EQ(bdy_mtt_entry_get_addr(t), Page(i));
             ASSERT_EQ(bdy_mtt_entry_get_owner(t), key >> 12);
+            ASSERT_EQ(bdy_mtt_entry_get_nonce(t), key >> 8 & 15);
             ASSERT_EQ(bdy_mtt_entry_get_valid(t), 1u);
         }
     }
@@ -184,7 +185,8 @@ TEST_F(FwMr, BadFieldsAreRefused)
         [](uint64_t *w) { bdy_create_mr_in_set_len(w, (uint64_t{1} << 28) + 1); },
         [](uint64_t *w) { bdy_create_mr_in_set_list_off(w, ~uint64_t{0}); },
         [](uint64_t *w) { w[7] = 1; },
-        [](uint64_t *w) { w[0] |= uint64_t{1} << 33; },
+        [](uint64_t *w) { w[0] |= uint64_t{1} << 34; },
+        [](uint64_t *w) { bdy_create_mr_in_set_null_mr(w, 1); },
         [](uint64_t *w) { w[1] |= uint64_t{1} << 50; },
         [](uint64_t *w) { // zero-based, but not from zero
             bdy_create_mr_in_set_rights(w, BDY_ACCESS_BIT_ZERO_BASED);
@@ -224,6 +226,42 @@ TEST_F(FwMr, BadFieldsAreRefused)
     bdy_create_mr_in_set_inline_pages(in.data(), 3);
     Refused(Create(in), BDY_CMD_ST_BAD_SIZE);
     Refused(Create(PagedMr(pd_, 2, 3)), BDY_CMD_ST_BAD_PARAM); // more given than there are
+    ExpectNothingLeft();
+}
+
+TEST_F(FwMr, ANullRegionNamesEveryAddressForLocalUseOnly)
+{
+    std::vector<uint64_t> in(BDY_CREATE_MR_IN_WORDS);
+    bdy_create_mr_in_set_pd(in.data(), pd_);
+    bdy_create_mr_in_set_null_mr(in.data(), 1);
+    bdy_create_mr_in_set_rights(in.data(), BDY_ACCESS_BIT_LOCAL_WRITE);
+    bdy_create_mr_in_set_len(in.data(), ~uint64_t{0});
+    const std::vector<std::function<void(uint64_t *)>> bad = {
+        [](uint64_t *w) { bdy_create_mr_in_set_direct(w, 1); },
+        [](uint64_t *w) { bdy_create_mr_in_set_rights(w, 0); },
+        [](uint64_t *w) {
+            bdy_create_mr_in_set_rights(w, BDY_ACCESS_BIT_LOCAL_WRITE | BDY_ACCESS_BIT_REMOTE_READ);
+        },
+        [](uint64_t *w) { bdy_create_mr_in_set_start(w, 1); },
+        [](uint64_t *w) { bdy_create_mr_in_set_len(w, 4096); },
+        [](uint64_t *w) { bdy_create_mr_in_set_base(w, 4096); },
+        [](uint64_t *w) { bdy_create_mr_in_set_list_off(w, 1); },
+        [](uint64_t *w) { bdy_create_mr_in_set_npages(w, 1); },
+        [](uint64_t *w) { bdy_create_mr_in_set_log_ps(w, 12); },
+    };
+    for (size_t i = 0; i < bad.size(); i++) {
+        auto changed = in;
+        bad[i](changed.data());
+        SCOPED_TRACE(i);
+        Refused(Create(changed), BDY_CMD_ST_BAD_PARAM);
+    }
+    uint32_t key = static_cast<uint32_t>(Ok(Create(in)));
+    const uint64_t *e = Mpt(key);
+    EXPECT_EQ(bdy_mpt_entry_get_st(e), BDY_MPT_ST_VALID);
+    EXPECT_EQ(bdy_mpt_entry_get_null_mr(e), 1u);
+    EXPECT_EQ(bdy_mpt_entry_get_direct(e), 1u);
+    EXPECT_EQ(bdy_mpt_entry_get_len(e), ~uint64_t{0});
+    Ok({BDY_CMD_OP_DESTROY_MR, key});
     ExpectNothingLeft();
 }
 
