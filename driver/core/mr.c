@@ -134,7 +134,7 @@ int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy
     if (!pd || !request_ok(uctx->core, in)) {
         return -EINVAL;
     }
-    struct mr *mr = uctx->core->nmr < uctx->core->limits.max_mr ? bdy_os_alloc(sizeof *mr) : NULL;
+    struct mr *mr = bdy_os_alloc(sizeof *mr);
     if (!mr) {
         return -ENOMEM;
     }
@@ -153,7 +153,6 @@ int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy
     if (rc != 0) {
         goto unmap;
     }
-    uctx->core->nmr++;
     *out = (struct bdy_u_key_out){.handle = mr->obj.handle, .key = mr->key};
     return 0;
 
@@ -175,7 +174,6 @@ int mr_destroy(struct mr *mr, bool force)
         return rc;
     }
     unmap_memory(mr);
-    uctx->core->nmr--;
     obj_remove(&mr->obj);
     bdy_os_free(mr);
     return rc;

@@ -8,7 +8,7 @@ int u_alloc_mw(struct bdy_uctx *uctx, const struct bdy_u_alloc_mw_in *in, struct
     if (!pd || (in->type != 1u && in->type != 2u)) { // V5, V7
         return -EINVAL;
     }
-    struct mw *mw = uctx->core->nmw < uctx->core->limits.max_mw ? bdy_os_alloc(sizeof *mw) : NULL;
+    struct mw *mw = bdy_os_alloc(sizeof *mw);
     if (!mw) {
         return -ENOMEM;
     }
@@ -22,7 +22,6 @@ int u_alloc_mw(struct bdy_uctx *uctx, const struct bdy_u_alloc_mw_in *in, struct
     if (rc != 0) {
         goto remove;
     }
-    uctx->core->nmw++;
     mw->key = (uint32_t)cmd.out0;
     *out = (struct bdy_u_key_out){.handle = mw->obj.handle, .key = mw->key, .st = BDY_MPT_ST_FREE};
     return 0;
@@ -41,7 +40,6 @@ int mw_destroy(struct mw *mw, bool force)
     if (rc != 0 && !force) {
         return rc;
     }
-    uctx->core->nmw--;
     obj_remove(&mw->obj);
     bdy_os_free(mw);
     return rc;

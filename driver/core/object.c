@@ -44,6 +44,9 @@ static int grow(struct handles *h)
 int obj_add(struct bdy_uctx *uctx, struct obj *obj, enum obj_kind kind)
 {
     struct handles *h = &uctx->core->handles;
+    if (uctx->count[kind] >= uctx->core->limits.quota[kind]) {
+        return -ENOMEM;
+    }
     if (h->free_head == HANDLE_NONE && grow(h) != 0) {
         return -ENOMEM;
     }
@@ -60,6 +63,7 @@ int obj_add(struct bdy_uctx *uctx, struct obj *obj, enum obj_kind kind)
     obj->prev = uctx->last;
     *(uctx->last ? &uctx->last->next : &uctx->first) = obj;
     uctx->last = obj;
+    uctx->count[kind]++;
     return 0;
 }
 
@@ -68,6 +72,7 @@ void obj_remove(struct obj *obj)
     struct bdy_uctx *uctx = obj->uctx;
     *(obj->prev ? &obj->prev->next : &uctx->first) = obj->next;
     *(obj->next ? &obj->next->prev : &uctx->last) = obj->prev;
+    uctx->count[obj->kind]--;
     free_slot(&uctx->core->handles, (obj->handle & ((1u << INDEX_BITS) - 1u)) - 1u);
 }
 

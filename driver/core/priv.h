@@ -23,7 +23,7 @@
 #define CORE_GIDS 3u
 #define CORE_CMD_CYCLES UINT64_C(20000000)
 
-enum obj_kind { OBJ_PD = 1, OBJ_MR, OBJ_MW, OBJ_CHANNEL, OBJ_CQ, OBJ_QP };
+enum obj_kind { OBJ_PD = 1, OBJ_MR, OBJ_MW, OBJ_CHANNEL, OBJ_CQ, OBJ_QP, OBJ_KINDS };
 
 /** Head of every object that a context owns. */
 struct obj {
@@ -94,7 +94,8 @@ struct handles {
 };
 
 struct limits {
-    uint32_t max_pd, max_mr, max_mw, max_cq, max_qp, uars;
+    uint32_t quota[OBJ_KINDS]; /**< most objects of a kind that one context may have (H23) */
+    uint32_t uars;
     uint64_t max_mr_size;
     uint64_t fw_ver;
     uint32_t hw_rev;
@@ -107,6 +108,7 @@ struct bdy_uctx {
     void *arg;
     uint32_t uar;
     struct obj *first, *last;
+    uint32_t count[OBJ_KINDS]; /**< objects by kind */
 };
 
 struct bdy_core {
@@ -129,7 +131,6 @@ struct bdy_core {
     struct handles handles;
     struct bdy_uctx *uctx[BDY_UAR_COUNT];
     uint32_t next_uar;
-    uint32_t nmr, nmw;
     struct cq *cq[1u << BDY_LOG_CQS];
     struct qp *qp[1u << BDY_LOG_QPS];
 };
@@ -177,7 +178,8 @@ void eq_irqs_off(struct bdy_core *core);
 void event_to(struct bdy_uctx *uctx, uint64_t user_handle, uint32_t type, uint32_t channel);
 
 /* object.c */
-/** Enter `obj` (zeroed but for its body) as one of `uctx`; -ENOMEM. */
+/** Enter `obj` (zeroed but for its body) as one of `uctx`; -ENOMEM, also when its quota is used up.
+ */
 int obj_add(struct bdy_uctx *uctx, struct obj *obj, enum obj_kind kind);
 /** Take it off its context and free its handle; the memory stays the caller's. */
 void obj_remove(struct obj *obj);

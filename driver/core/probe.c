@@ -88,8 +88,25 @@ static int init_hca(struct bdy_core *core)
     return rc;
 }
 
-/** Keys are shared half and half between regions and windows, so that either number can always be
- * reached (N3). */
+/** Of a table that all contexts share: one alone leaves an eighth to the others (H23). */
+static uint32_t share(uint32_t size)
+{
+    return size - size / 8u;
+}
+
+/** What one context may have is also what query_device promises (N3). */
+static void set_quotas(struct limits *limits, const uint64_t *out)
+{
+    uint32_t keys = 1u << bdy_query_hca_out_get_log_keys(out);
+    uint32_t *quota = limits->quota;
+    quota[OBJ_MW] = keys / 2u;
+    quota[OBJ_MR] = share(keys) - quota[OBJ_MW];
+    quota[OBJ_PD] = share((uint32_t)bdy_query_hca_out_get_max_pd(out));
+    quota[OBJ_CQ] = share(1u << bdy_query_hca_out_get_log_cqs(out));
+    quota[OBJ_QP] = share(1u << bdy_query_hca_out_get_log_qps(out));
+    quota[OBJ_CHANNEL] = quota[OBJ_CQ];
+}
+
 static int query_hca(struct bdy_core *core)
 {
     struct cmd cmd = {.op = BDY_CMD_OP_QUERY_HCA, .out_len = BDY_QUERY_HCA_OUT_BYTES};
@@ -98,17 +115,13 @@ static int query_hca(struct bdy_core *core)
     if (rc != 0) {
         return rc;
     }
-    uint32_t keys = 1u << bdy_query_hca_out_get_log_keys(out);
     struct limits *limits = &core->limits;
-    limits->max_pd = (uint32_t)bdy_query_hca_out_get_max_pd(out);
-    limits->max_mr = keys / 2u;
-    limits->max_mw = keys - keys / 2u;
-    limits->max_cq = 1u << bdy_query_hca_out_get_log_cqs(out);
-    limits->max_qp = 1u << bdy_query_hca_out_get_log_qps(out);
+    set_quotas(limits, out);
     limits->fw_ver = bdy_query_hca_out_get_fw_ver(out);
     // In 4 KiB pages, one of them for a start that is off a page line.
     limits->max_mr_size = ((UINT64_C(1) << bdy_query_hca_out_get_log_mtt(out)) - 1u) << 12;
-    if (limits->max_cq > 1u << BDY_LOG_CQS || limits->max_qp > 1u << BDY_LOG_QPS) {
+    if (bdy_query_hca_out_get_log_cqs(out) > BDY_LOG_CQS ||
+        bdy_query_hca_out_get_log_qps(out) > BDY_LOG_QPS) {
         return -ENODEV;
     }
     return 0;

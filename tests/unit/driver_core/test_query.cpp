@@ -27,14 +27,16 @@ TEST_F(CoreQuery, N3_LimitsReachTheContractsFloors)
 {
     bdy_u_device_attr a{};
     ASSERT_EQ(user_.Get(BDY_U_QUERY_DEVICE, &a), 0);
-    EXPECT_EQ(a.max_qp, 256u);
-    EXPECT_EQ(a.max_cq, 256u);
+    EXPECT_EQ(a.max_qp, 224u);
+    EXPECT_EQ(a.max_cq, 224u);
+    EXPECT_EQ(a.max_pd, 896u);
     EXPECT_GE(a.max_qp_wr, 4096u);
     EXPECT_GE(a.max_cqe, 65535u);
     EXPECT_EQ(a.max_sge, 16u);
     EXPECT_EQ(a.max_qp_rd_atom, 16u);
     EXPECT_EQ(a.max_qp_init_rd_atom, 16u);
-    EXPECT_EQ(a.max_mr + a.max_mw, 8192u);
+    EXPECT_EQ(a.max_mr, 3072u);
+    EXPECT_EQ(a.max_mw, 4096u);
     EXPECT_EQ(a.max_srq, 0u);
     EXPECT_EQ(a.max_ah, 0u);
 }

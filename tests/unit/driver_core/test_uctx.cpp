@@ -207,30 +207,63 @@ TEST_F(CoreUctx, N7_FullTablesCanBeMadeAgainAfterDeath)
         for (int i = 0; i < 4096; i++) {
             u.Mw(pd, 1 + i % 2);
         }
-        for (int i = 0; i < 4096; i++) {
+        for (int i = 0; i < 3072; i++) {
             u.Mr(pd, 0x10000 * i, 4096 * 2);
         }
         bdy_u_key_out key{};
         EXPECT_EQ(u.Call(BDY_U_ALLOC_MW, bdy_u_alloc_mw_in{pd, 1}, &key), -ENOMEM);
         EXPECT_EQ(u.Call(BDY_U_REG_MR, User::MrIn(pd), &key), -ENOMEM);
         uint32_t cq = 0;
-        for (uint32_t i = 0; i < 256; i++) {
+        for (uint32_t i = 0; i < 224; i++) {
             cq = u.Cq().handle;
         }
-        for (uint32_t i = 0; i < 256; i++) {
+        for (uint32_t i = 0; i < 224; i++) {
             u.Qp(pd, cq);
         }
         bdy_u_create_cq_out cq_out{};
         bdy_u_create_qp_out qp_out{};
         EXPECT_EQ(u.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{0, 1, 0, 0, 0}, &cq_out), -ENOMEM);
         EXPECT_EQ(u.Call(BDY_U_CREATE_QP, User::QpIn(pd, cq, cq), &qp_out), -ENOMEM);
-        for (uint32_t i = 1; i < 1024; i++) {
+        for (uint32_t i = 1; i < 896; i++) {
             u.Pd();
         }
         bdy_u_handle pd_out{};
         EXPECT_EQ(u.Get(BDY_U_ALLOC_PD, &pd_out), -ENOMEM);
         u.Close();
         EXPECT_EQ(pci_.Held(), held_);
+    }
+}
+
+TEST_F(CoreUctx, H23_OneContextCannotTakeWhatOthersNeed)
+{
+    User greedy;
+    ASSERT_EQ(greedy.Open(core_), 0);
+    bdy_u_key_out key{};
+    bdy_u_handle pd_out{};
+    bdy_u_create_cq_out cq_out{};
+    bdy_u_create_qp_out qp_out{};
+    uint32_t pd = greedy.Pd(), cq = greedy.Cq().handle;
+    while (greedy.Call(BDY_U_ALLOC_MW, bdy_u_alloc_mw_in{pd, 2}, &key) == 0) {
+    }
+    while (greedy.Call(BDY_U_REG_MR, User::MrIn(pd), &key) == 0) {
+    }
+    while (greedy.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{0, 1, 0, 0, 0}, &cq_out) == 0) {
+    }
+    while (greedy.Call(BDY_U_CREATE_QP, User::QpIn(pd, cq, cq), &qp_out) == 0) {
+    }
+    while (greedy.Get(BDY_U_ALLOC_PD, &pd_out) == 0) {
+    }
+    while (greedy.Get(BDY_U_CREATE_CHANNEL, &pd_out) == 0) {
+    }
+    EXPECT_EQ(greedy.Call(BDY_U_ALLOC_MW, bdy_u_alloc_mw_in{pd, 2}, &key), -ENOMEM);
+    EXPECT_EQ(greedy.Call(BDY_U_CREATE_QP, User::QpIn(pd, cq, cq), &qp_out), -ENOMEM);
+    uint32_t own = user_.Pd(), own_cq = user_.Cq().handle;
+    for (int i = 0; i < 30; i++) {
+        user_.Mr(own);
+        user_.Mw(own);
+        user_.Qp(own, own_cq);
+        user_.Cq();
+        user_.Pd();
     }
 }
 
