@@ -52,7 +52,11 @@ enum bdy_cmd_st fw_create_cq(struct fw *fw, struct fw_cmd *cmd)
     if (rule != BDY_RULE_NONE) {
         return fw_refused(cmd, rule);
     }
-    fw->cq[slot] = (struct fw_cq){.owner = cmd->uctx, .eqn = (uint8_t)eqn, .used = true};
+    fw->cq[slot] = (struct fw_cq){.dbr = bdy_cq_ctx_get_dbr(ctx),
+                                  .owner = cmd->uctx,
+                                  .uar = (uint8_t)bdy_cq_ctx_get_uar(ctx),
+                                  .eqn = (uint8_t)eqn,
+                                  .used = true};
     fw->eq[eqn].refs++;
     fw->next_cq = slot + 1u;
     cmd->out0 = BDY_CQN_BASE + slot;
@@ -66,6 +70,25 @@ enum bdy_cmd_st fw_cq_check(const struct fw *fw, const struct fw_cmd *cmd, uint6
         return BDY_CMD_ST_BAD_INDEX;
     }
     return fw_may_name(cmd, fw->cq[slot].owner) ? BDY_CMD_ST_OK : BDY_CMD_ST_NOT_OWNER;
+}
+
+/** A new ring and nothing else; answered when the old one has its RESIZE entry (C2). */
+enum bdy_cmd_st fw_resize_cq(struct fw *fw, struct fw_cmd *cmd)
+{
+    uint64_t ctx[BDY_CQ_CTX_WORDS];
+    enum bdy_cmd_st st = fw_cq_check(fw, cmd, cmd->in0);
+    if (st != BDY_CMD_ST_OK) {
+        return st;
+    }
+    uint32_t slot = (uint32_t)cmd->in0 - BDY_CQN_BASE;
+    const struct fw_cq *cq = &fw->cq[slot];
+    fw_buf_get(fw, FW_BUF_IN, ctx, BDY_CQ_CTX_WORDS);
+    if (!context_ok(cmd, ctx) || bdy_cq_ctx_get_uar(ctx) != cq->uar ||
+        bdy_cq_ctx_get_eqn(ctx) != cq->eqn || bdy_cq_ctx_get_dbr(ctx) != cq->dbr) {
+        return BDY_CMD_ST_BAD_PARAM;
+    }
+    enum bdy_rule rule = fw_op_ctx(fw, BDY_CTX_KIND_CQ, slot, 0, ctx);
+    return rule == BDY_RULE_NONE ? BDY_CMD_ST_OK : fw_refused(cmd, rule);
 }
 
 enum bdy_cmd_st fw_destroy_cq(struct fw *fw, struct fw_cmd *cmd)

@@ -25,7 +25,11 @@
 #define FW_QPS (1u << BDY_LOG_QPS)
 #define FW_CQS (1u << BDY_LOG_CQS)
 #define FW_EQS (1u << BDY_LOG_EQS)
+#define FW_SRQS (1u << BDY_LOG_SRQS)
+#define FW_AHS (1u << BDY_LOG_AHS)
 #define FW_PDS 1024u
+#define FW_GIDS 3u
+#define FW_PORTS 1u
 #define FW_BUILDS 8u
 #define FW_FEISTEL_ROUNDS 6u
 #define FW_FEISTEL_BITS 7u
@@ -49,7 +53,8 @@ struct fw_build {
 };
 
 struct fw_pd {
-    uint16_t refs; /**< regions, windows and queue pairs (N2) */
+    uint16_t
+        refs; /**< regions, windows, queue pairs, shared receive queues, address handles (N2) */
     uint8_t owner;
     uint8_t st; /**< enum fw_pd_st */
 };
@@ -57,8 +62,11 @@ struct fw_pd {
 enum fw_pd_st { FW_PD_UNUSED = 0, FW_PD_ALIVE = 1, FW_PD_DEAD = 2 };
 
 struct fw_cq {
-    uint16_t refs; /**< queue pair ends; one QP counts twice when both its ends are here (N2) */
+    uint64_t dbr;  /**< consumer index record */
+    uint16_t refs; /**< queue pair ends (one QP counts twice when both its ends are here) and
+                      shared receive queues (N2) */
     uint8_t owner;
+    uint8_t uar;
     uint8_t eqn;
     bool used;
 };
@@ -68,6 +76,27 @@ enum fw_qp_st { FW_QP_UNUSED = 0, FW_QP_USED = 1, FW_QP_RETIRED = 2 };
 struct fw_qp {
     uint8_t owner;
     uint8_t st; /**< enum fw_qp_st */
+};
+
+struct fw_srq {
+    uint16_t refs; /**< queue pairs (N2) */
+    uint16_t pd, cqn;
+    uint16_t xrcd; /**< 0: not of an XRC domain */
+    uint8_t owner;
+    uint8_t log_size;
+    bool used;
+};
+
+struct fw_ah {
+    uint16_t pd;
+    uint8_t owner;
+    bool used;
+};
+
+/** The driver's: which contexts may name a domain is the driver's to know (H18). */
+struct fw_xrcd {
+    uint16_t refs; /**< shared receive queues and XRC_RECV queue pairs (N2) */
+    bool used;
 };
 
 struct fw_eq {
@@ -86,6 +115,7 @@ struct fw {
     bool op_body; /**< the operation image's second half is not all zero */
 
     uint32_t log_keys, log_mtt, nqps, ncqs;
+    uint32_t nsrqs, nahs; /**< 0: the build has none */
 
     uint32_t round_keys[27]; /**< of the seeded generator */
     uint32_t
@@ -97,13 +127,16 @@ struct fw {
     uint32_t keys_made;
     uint32_t keys_used;
     uint32_t mtt_hint; /**< no free entry lies in a word below this one */
-    uint32_t next_qp, next_cq, next_pd;
+    uint32_t next_qp, next_cq, next_pd, next_srq, next_ah, next_xrcd;
 
     struct fw_build build[FW_BUILDS];
     struct fw_eq eq[FW_EQS];
     struct fw_qp qp[FW_QPS];
     struct fw_cq cq[FW_CQS];
     struct fw_pd pd[FW_PDS];
+    struct fw_srq srq[FW_SRQS];
+    struct fw_ah ah[FW_AHS];
+    struct fw_xrcd xrcd[BDY_XRCD_COUNT];
     uint32_t mtt[FW_MTTS / 32];   /**< bit set: entry in use */
     uint32_t known[FW_KEYS / 32]; /**< bit set: key[slot] has been written since the start */
     uint32_t *key;                /**< FW_KEYS words of anything, see keys.c */
@@ -136,7 +169,14 @@ bool fw_dma_write(struct fw *fw, uint64_t bus, uint32_t buf, uint32_t bytes);
 void fw_buf_get(struct fw *fw, uint32_t buf, uint64_t *words, uint32_t nwords);
 void fw_buf_put(struct fw *fw, uint32_t buf, const uint64_t *words, uint32_t nwords);
 /** RD_CTRL.what */
-enum fw_read { FW_READ_MPT = 0, FW_READ_QP_CTX0 = 2, FW_READ_QP_CTX1 = 3 };
+enum fw_read {
+    FW_READ_MPT = 0,
+    FW_READ_QP_CTX0 = 2,
+    FW_READ_QP_CTX1 = 3,
+    FW_READ_QP_VIOL = 6,
+    FW_READ_PD_VIOL = 7,
+    FW_READ_SRQ = 8
+};
 bool fw_table_read(struct fw *fw, enum fw_read what, uint32_t index, uint64_t words[8]);
 void fw_event(struct fw *fw, uint32_t eqn, uint32_t kind, uint32_t number, uint32_t data);
 /** Post `op` (BDY_PROT_OP_WORDS words; body ignored without `with_body`). Returns the rule that
@@ -166,6 +206,8 @@ uint8_t fw_key_owner(const struct fw *fw, uint32_t slot);
 uint32_t fw_key_pd(const struct fw *fw, uint32_t slot);
 /** The key that the slot was given at its allocation (a window's low byte moves on with binds). */
 uint32_t fw_key_first(const struct fw *fw, uint32_t slot);
+/** The slot's object gets another low byte and PD; the PDs' counts move along. */
+void fw_key_move(struct fw *fw, uint32_t slot, uint32_t key, uint32_t pd);
 static inline uint32_t fw_key_slot(uint32_t key)
 {
     return key >> 12;
@@ -185,6 +227,15 @@ enum bdy_cmd_st fw_cq_check(const struct fw *fw, const struct fw_cmd *cmd, uint6
 bool fw_ring_ok(uint64_t base, uint64_t bytes);
 bool fw_uar_ok(const struct fw_cmd *cmd, uint64_t uar);
 
+/* srq.c, xrcd.c */
+enum bdy_cmd_st fw_srq_check(const struct fw *fw, const struct fw_cmd *cmd, uint64_t srqn);
+enum bdy_cmd_st fw_xrcd_check(const struct fw *fw, uint64_t number);
+
+static inline void fw_count(uint16_t *refs, int by)
+{
+    *refs = (uint16_t)(*refs + by);
+}
+
 /* hca.c: nothing is left that TEARDOWN_HCA would have to wait for. */
 bool fw_objects_gone(const struct fw *fw);
 
@@ -196,20 +247,33 @@ enum bdy_cmd_st fw_teardown_hca(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_alloc_pd(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_dealloc_pd(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_pd_kill(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_flush_pd(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_query_pd(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_alloc_xrcd(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_dealloc_xrcd(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_create_mr(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_write_mtt(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_open_mr(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_rereg_mr(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_destroy_mr(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_alloc_mw(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_dealloc_mw(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_query_mw(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_create_cq(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_destroy_cq(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_resize_cq(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_create_eq(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_destroy_eq(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_create_qp(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_modify_qp(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_query_qp(struct fw *fw, struct fw_cmd *cmd);
 enum bdy_cmd_st fw_destroy_qp(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_query_viol(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_create_srq(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_modify_srq(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_query_srq(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_destroy_srq(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_create_ah(struct fw *fw, struct fw_cmd *cmd);
+enum bdy_cmd_st fw_destroy_ah(struct fw *fw, struct fw_cmd *cmd);
 
 #endif

@@ -27,6 +27,9 @@ enum bdy_cmd_st fw_query_hca(struct fw *fw, struct fw_cmd *cmd)
     bdy_query_hca_out_set_log_eqs(out, BDY_LOG_EQS);
     bdy_query_hca_out_set_max_pd(out, FW_PDS);
     bdy_query_hca_out_set_log_max_mr(out, fw->log_mtt + 12u);
+    bdy_query_hca_out_set_log_srqs(out, fw->nsrqs ? log2_of(fw->nsrqs) : 0u);
+    bdy_query_hca_out_set_log_ahs(out, fw->nahs ? log2_of(fw->nahs) : 0u);
+    bdy_query_hca_out_set_max_xrcd(out, fw->nsrqs ? BDY_XRCD_COUNT - 1u : 0u);
     bdy_query_hca_out_set_max_sge(out, BDY_MAX_SGE);
     bdy_query_hca_out_set_max_rd(out, BDY_MAX_RD_ATOMIC);
     bdy_query_hca_out_set_log_sq(out, 15);
@@ -73,6 +76,15 @@ bool fw_objects_gone(const struct fw *fw)
     }
     for (uint32_t i = 0; i < FW_CQS; i++) {
         gone = gone && !fw->cq[i].used;
+    }
+    for (uint32_t i = 0; i < FW_SRQS; i++) {
+        gone = gone && !fw->srq[i].used;
+    }
+    for (uint32_t i = 0; i < FW_AHS; i++) {
+        gone = gone && !fw->ah[i].used;
+    }
+    for (uint32_t i = 0; i < BDY_XRCD_COUNT; i++) {
+        gone = gone && !fw->xrcd[i].used;
     }
     for (uint32_t i = 0; i < FW_EQS; i++) {
         gone = gone && (!fw->eq[i].used || i == fw->async_eqn);

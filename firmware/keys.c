@@ -198,3 +198,11 @@ uint32_t fw_key_first(const struct fw *fw, uint32_t slot)
     uint32_t key = fw->key[slot];
     return slot << 12 | (key >> NONCE_LSB & 0xfu) << 8 | (key >> BYTE_LSB & 0xffu);
 }
+
+void fw_key_move(struct fw *fw, uint32_t slot, uint32_t key, uint32_t pd)
+{
+    fw->pd[fw_key_pd(fw, slot)].refs--;
+    fw->pd[pd].refs++;
+    fw->key[slot] =
+        (fw->key[slot] & ~(0xffu << BYTE_LSB | PD_MASK)) | (key & 0xffu) << BYTE_LSB | pd;
+}

@@ -33,8 +33,13 @@ static const struct command commands[] = {
     {BDY_CMD_OP_ALLOC_PD, 0, 0, 0, RUNNING, fw_alloc_pd},
     {BDY_CMD_OP_DEALLOC_PD, 0, 0, 0, RUNNING | TAKES_IN0, fw_dealloc_pd},
     {BDY_CMD_OP_PD_KILL, 0, 0, 0, RUNNING | TAKES_IN0 | DRIVER_ONLY, fw_pd_kill},
+    {BDY_CMD_OP_FLUSH_PD, 0, 0, 0, RUNNING | TAKES_IN0, fw_flush_pd},
+    {BDY_CMD_OP_QUERY_PD, 0, 0, 0, RUNNING | TAKES_IN0, fw_query_pd},
+    {BDY_CMD_OP_ALLOC_XRCD, 0, 0, 0, RUNNING | DRIVER_ONLY, fw_alloc_xrcd},
+    {BDY_CMD_OP_DEALLOC_XRCD, 0, 0, 0, RUNNING | TAKES_IN0 | DRIVER_ONLY, fw_dealloc_xrcd},
     {BDY_CMD_OP_CREATE_MR, MR_IN, MBOX, 0, RUNNING, fw_create_mr},
     {BDY_CMD_OP_WRITE_MTT, MTT_IN + 8u, MBOX, 0, RUNNING, fw_write_mtt},
+    {BDY_CMD_OP_REREG_MR, BDY_REREG_MR_IN_BYTES + MR_IN, MBOX, 0, RUNNING, fw_rereg_mr},
     {BDY_CMD_OP_OPEN_MR, 0, 0, 0, RUNNING | TAKES_IN0, fw_open_mr},
     {BDY_CMD_OP_DESTROY_MR, 0, 0, 0, RUNNING | TAKES_IN0, fw_destroy_mr},
     {BDY_CMD_OP_ALLOC_MW, 0, 0, 0, RUNNING | TAKES_IN0 | TAKES_IN1, fw_alloc_mw},
@@ -42,6 +47,8 @@ static const struct command commands[] = {
     {BDY_CMD_OP_QUERY_MW, 0, 0, 0, RUNNING | TAKES_IN0, fw_query_mw},
     {BDY_CMD_OP_CREATE_CQ, BDY_CQ_CTX_BYTES, BDY_CQ_CTX_BYTES, 0, RUNNING, fw_create_cq},
     {BDY_CMD_OP_DESTROY_CQ, 0, 0, 0, RUNNING | TAKES_IN0, fw_destroy_cq},
+    {BDY_CMD_OP_RESIZE_CQ, BDY_CQ_CTX_BYTES, BDY_CQ_CTX_BYTES, 0, RUNNING | TAKES_IN0,
+     fw_resize_cq},
     {BDY_CMD_OP_CREATE_EQ, BDY_EQ_CTX_BYTES, BDY_EQ_CTX_BYTES, 0, ALWAYS | DRIVER_ONLY,
      fw_create_eq},
     {BDY_CMD_OP_DESTROY_EQ, 0, 0, 0, ALWAYS | TAKES_IN0 | DRIVER_ONLY, fw_destroy_eq},
@@ -49,6 +56,13 @@ static const struct command commands[] = {
     {BDY_CMD_OP_MODIFY_QP, MODIFY_IN, MODIFY_IN, 0, RUNNING, fw_modify_qp},
     {BDY_CMD_OP_QUERY_QP, 0, 0, QUERY_OUT, RUNNING | TAKES_IN0, fw_query_qp},
     {BDY_CMD_OP_DESTROY_QP, 0, 0, 0, RUNNING | TAKES_IN0, fw_destroy_qp},
+    {BDY_CMD_OP_QUERY_VIOL, 0, 0, 0, RUNNING | TAKES_IN0, fw_query_viol},
+    {BDY_CMD_OP_CREATE_SRQ, BDY_SRQ_CTX_BYTES, BDY_SRQ_CTX_BYTES, 0, RUNNING, fw_create_srq},
+    {BDY_CMD_OP_MODIFY_SRQ, 0, 0, 0, RUNNING | TAKES_IN0 | TAKES_IN1, fw_modify_srq},
+    {BDY_CMD_OP_QUERY_SRQ, 0, 0, BDY_SRQ_CTX_BYTES, RUNNING | TAKES_IN0, fw_query_srq},
+    {BDY_CMD_OP_DESTROY_SRQ, 0, 0, 0, RUNNING | TAKES_IN0, fw_destroy_srq},
+    {BDY_CMD_OP_CREATE_AH, BDY_AH_CTX_BYTES, BDY_AH_CTX_BYTES, 0, RUNNING, fw_create_ah},
+    {BDY_CMD_OP_DESTROY_AH, 0, 0, 0, RUNNING | TAKES_IN0, fw_destroy_ah},
 };
 
 static const struct command *find(uint32_t op)
@@ -226,6 +240,12 @@ static uint32_t cap_field(uint32_t cap, uint32_t mask, uint32_t lsb)
     return (cap & mask) >> lsb;
 }
 
+/** A build without the table shows 0. */
+static uint32_t optional_table(uint32_t log_most, uint32_t log_size)
+{
+    return log_size == 0 ? 0 : 1u << least(log_most, log_size);
+}
+
 void fw_init(struct fw *fw, uint32_t *key)
 {
     fw->key = key;
@@ -239,6 +259,11 @@ void fw_init(struct fw *fw, uint32_t *key)
                                                   BDY_REG_MCU_CAP_LOG_QPS_LSB));
     fw->ncqs = 1u << least(BDY_LOG_CQS, cap_field(cap, BDY_REG_MCU_CAP_LOG_CQS_MASK,
                                                   BDY_REG_MCU_CAP_LOG_CQS_LSB));
+    uint32_t cap2 = mmio_read32(fw, BDY_REG_MCU_CAP2_OFFSET);
+    fw->nsrqs = optional_table(BDY_LOG_SRQS, cap_field(cap2, BDY_REG_MCU_CAP2_LOG_SRQS_MASK,
+                                                       BDY_REG_MCU_CAP2_LOG_SRQS_LSB));
+    fw->nahs = optional_table(
+        BDY_LOG_AHS, cap_field(cap2, BDY_REG_MCU_CAP2_LOG_AHS_MASK, BDY_REG_MCU_CAP2_LOG_AHS_LSB));
     if (fw->log_keys < 2u || fw->log_mtt < 5u) { // fw_permute and fw_mtt_alloc need that much
         fw_fatal(fw, BDY_HEALTH_FW_FATAL);
         return;

@@ -116,6 +116,15 @@ static void describe(uint64_t *entry, const struct region *r, uint32_t key, uint
     bdy_mpt_entry_set_npages(entry, r->npages);
 }
 
+/** The translation entries of the region that `entry` describes. */
+static void free_pages(struct fw *fw, const uint64_t *entry)
+{
+    if (!bdy_mpt_entry_get_direct(entry)) {
+        fw_mtt_free(fw, (uint32_t)bdy_mpt_entry_get_base(entry),
+                    (uint32_t)bdy_mpt_entry_get_npages(entry));
+    }
+}
+
 static struct fw_build *find_build(struct fw *fw, uint32_t slot)
 {
     for (uint32_t i = 0; i < FW_BUILDS; i++) {
@@ -164,12 +173,12 @@ static enum bdy_cmd_st write_pages(struct fw *fw, struct fw_cmd *cmd, struct fw_
     return BDY_CMD_ST_OK;
 }
 
-/** The paged region's entry is reserved; on any failure nothing is left of it (N4). */
+/** The paged region's entry is reserved, its first pages are in the DMA buffer at `pages`; on any
+ * failure nothing is left of it (N4). */
 static enum bdy_cmd_st fill(struct fw *fw, struct fw_cmd *cmd, const struct region *r, uint32_t key,
-                            struct fw_build *b)
+                            struct fw_build *b, uint32_t pages)
 {
-    enum bdy_cmd_st st =
-        write_pages(fw, cmd, b, key, FW_BUF_IN + BDY_CREATE_MR_IN_BYTES, r->inline_pages);
+    enum bdy_cmd_st st = write_pages(fw, cmd, b, key, pages, r->inline_pages);
     if (st == BDY_CMD_ST_OK && b->written == b->npages) {
         st = open_region(fw, cmd, b, key);
     }
@@ -204,7 +213,7 @@ static enum bdy_cmd_st make(struct fw *fw, struct fw_cmd *cmd, const struct regi
     }
     if (b) {
         *b = (struct fw_build){root, r->npages, 0, (uint16_t)fw_key_slot(key)};
-        st = fill(fw, cmd, r, key, b);
+        st = fill(fw, cmd, r, key, b, FW_BUF_IN + BDY_CREATE_MR_IN_BYTES);
         if (st != BDY_CMD_ST_OK) {
             goto free_key;
         }
@@ -322,11 +331,121 @@ enum bdy_cmd_st fw_destroy_mr(struct fw *fw, struct fw_cmd *cmd)
     if (b) {
         b->npages = 0;
     }
-    if (!bdy_mpt_entry_get_direct(entry)) {
-        fw_mtt_free(fw, (uint32_t)bdy_mpt_entry_get_base(entry),
-                    (uint32_t)bdy_mpt_entry_get_npages(entry));
-    }
+    free_pages(fw, entry);
     fw->pd[fw_key_pd(fw, slot)].refs--;
     fw_key_free(fw, slot);
     return BDY_CMD_ST_OK;
+}
+
+/** No page is given, and none is needed: the list stays as it is. */
+static bool keeps_pages(const uint64_t *now, const struct region *r)
+{
+    return !r->direct && r->inline_pages == 0 && !bdy_mpt_entry_get_direct(now) &&
+           bdy_mpt_entry_get_npages(now) == r->npages &&
+           bdy_mpt_entry_get_log_ps(now) == r->log_ps && bdy_mpt_entry_get_len(now) == r->len &&
+           bdy_mpt_entry_get_list_off(now) == r->list_off;
+}
+
+/** Without new pages the entry is replaced in one step (MR_REPLACE), and drained. */
+static enum bdy_cmd_st replace(struct fw *fw, struct fw_cmd *cmd, const uint64_t *now,
+                               const struct region *r, uint32_t key, uint32_t new_key)
+{
+    uint64_t op[BDY_PROT_OP_WORDS] = {0};
+    describe(op + BDY_PROT_OP_BODY0_LSB / 64u, r, new_key, (uint32_t)bdy_mpt_entry_get_base(now));
+    bdy_mpt_entry_set_st(op + BDY_PROT_OP_BODY0_LSB / 64u, BDY_MPT_ST_VALID);
+    bdy_prot_op_set_op(op, BDY_PROT_OP_MR_REPLACE);
+    bdy_prot_op_set_key(op, key);
+    enum bdy_rule rule = fw_op(fw, op, true, NULL);
+    if (rule != BDY_RULE_NONE) {
+        return rule == BDY_RULE_L3 ? BDY_CMD_ST_BUSY : fw_refused(cmd, rule);
+    }
+    if (r->direct) {
+        free_pages(fw, now);
+    }
+    fw_key_move(fw, fw_key_slot(key), new_key, r->pd);
+    return BDY_CMD_ST_OK;
+}
+
+/** Nothing but the slot is left of the region. */
+static enum bdy_cmd_st lost(struct fw *fw, const struct region *r, uint32_t slot, uint32_t root,
+                            enum bdy_cmd_st st)
+{
+    fw_mtt_free(fw, root, r->npages);
+    fw->pd[r->pd].refs--;
+    fw_key_free(fw, slot);
+    return st;
+}
+
+/** With new pages the region is closed, which a bound window forbids, and built again in its slot.
+ * Room is taken before. */
+static enum bdy_cmd_st rebuild(struct fw *fw, struct fw_cmd *cmd, const uint64_t *now,
+                               const struct region *r, uint32_t key, uint32_t new_key)
+{
+    uint64_t entry[BDY_MPT_ENTRY_WORDS] = {0};
+    uint32_t slot = fw_key_slot(key);
+    struct fw_build *b = unused_build(fw);
+    uint32_t root = b ? fw_mtt_alloc(fw, r->npages) : FW_NONE;
+    if (root == FW_NONE) {
+        return BDY_CMD_ST_NO_RESOURCE;
+    }
+    enum bdy_rule rule = fw_op_key(fw, BDY_PROT_OP_MR_CLOSE, key, NULL);
+    if (rule != BDY_RULE_NONE) {
+        fw_mtt_free(fw, root, r->npages);
+        return rule == BDY_RULE_L3 ? BDY_CMD_ST_BUSY : fw_refused(cmd, rule);
+    }
+    free_pages(fw, now);
+    fw_key_move(fw, slot, new_key, r->pd);
+    describe(entry, r, new_key, root);
+    rule = fw_op_key(fw, BDY_PROT_OP_MR_OPEN, new_key, entry);
+    if (rule != BDY_RULE_NONE) {
+        return lost(fw, r, slot, root, fw_refused(cmd, rule));
+    }
+    *b = (struct fw_build){root, r->npages, 0, (uint16_t)slot};
+    enum bdy_cmd_st st =
+        fill(fw, cmd, r, new_key, b, FW_BUF_IN + BDY_REREG_MR_IN_BYTES + BDY_CREATE_MR_IN_BYTES);
+    return st == BDY_CMD_ST_OK ? st : lost(fw, r, slot, root, st);
+}
+
+/** M7, L10. The slot and its nonce stay, the low byte of the key moves on. */
+enum bdy_cmd_st fw_rereg_mr(struct fw *fw, struct fw_cmd *cmd)
+{
+    uint64_t in[BDY_REREG_MR_IN_WORDS + BDY_CREATE_MR_IN_WORDS], now[8];
+    const uint64_t *create = in + BDY_REREG_MR_IN_WORDS;
+    struct region r;
+    enum bdy_cmd_st st;
+    fw_buf_get(fw, FW_BUF_IN, in, BDY_REREG_MR_IN_WORDS + BDY_CREATE_MR_IN_WORDS);
+    unpack(&r, create);
+    uint32_t key = (uint32_t)bdy_rereg_mr_in_get_key(in);
+    uint32_t pages = BDY_REREG_MR_IN_BYTES + BDY_CREATE_MR_IN_BYTES;
+    if (cmd->in_len != pages + 8u * r.inline_pages) {
+        return BDY_CMD_ST_BAD_SIZE;
+    }
+    uint32_t slot = named(fw, cmd, key, &st);
+    if (slot == FW_NONE) {
+        return st;
+    }
+    if (!bdy_rereg_mr_in_rsvd_zero(in) || !bdy_create_mr_in_rsvd_zero(create) || r.null_mr ||
+        !region_ok(fw, &r) || !aligned_pages(fw, FW_BUF_IN + pages, r.inline_pages, r.log_ps)) {
+        return BDY_CMD_ST_BAD_PARAM;
+    }
+    st = fw_pd_check(fw, cmd, r.pd);
+    if (st == BDY_CMD_ST_OK && fw->pd[r.pd].owner != fw_key_owner(fw, slot)) {
+        st = BDY_CMD_ST_NOT_OWNER;
+    }
+    if (st != BDY_CMD_ST_OK) {
+        return st;
+    }
+    if (!fw_table_read(fw, FW_READ_MPT, slot, now)) {
+        return BDY_CMD_ST_INTERNAL;
+    }
+    if (find_build(fw, slot) || bdy_mpt_entry_get_null_mr(now)) {
+        return BDY_CMD_ST_BAD_STATE;
+    }
+    uint32_t new_key = (key & ~0xffu) | ((key + 1u) & 0xffu);
+    st = r.direct || keeps_pages(now, &r) ? replace(fw, cmd, now, &r, key, new_key)
+                                          : rebuild(fw, cmd, now, &r, key, new_key);
+    if (st == BDY_CMD_ST_OK) {
+        cmd->out0 = new_key;
+    }
+    return st;
 }

@@ -84,3 +84,29 @@ enum bdy_cmd_st fw_pd_kill(struct fw *fw, struct fw_cmd *cmd)
     struct fw_pd *pd = named(fw, cmd, cmd->in0, &st);
     return pd ? kill(fw, cmd, pd) : st;
 }
+
+/** Its entries leave the cache; what they say is fetched again when needed. */
+enum bdy_cmd_st fw_flush_pd(struct fw *fw, struct fw_cmd *cmd)
+{
+    enum bdy_cmd_st st = BDY_CMD_ST_OK;
+    if (!named(fw, cmd, cmd->in0, &st)) {
+        return st;
+    }
+    enum bdy_rule rule = fw_op_pd(fw, BDY_PROT_OP_PD_FLUSH, (uint32_t)cmd->in0);
+    return rule == BDY_RULE_NONE ? BDY_CMD_ST_OK : fw_refused(cmd, rule);
+}
+
+/** Refusals of remote keys. */
+enum bdy_cmd_st fw_query_pd(struct fw *fw, struct fw_cmd *cmd)
+{
+    uint64_t data[8];
+    enum bdy_cmd_st st = BDY_CMD_ST_OK;
+    if (!named(fw, cmd, cmd->in0, &st)) {
+        return st;
+    }
+    if (!fw_table_read(fw, FW_READ_PD_VIOL, (uint32_t)cmd->in0, data)) {
+        return BDY_CMD_ST_INTERNAL;
+    }
+    cmd->out0 = (uint32_t)data[0];
+    return BDY_CMD_ST_OK;
+}

@@ -7,8 +7,7 @@
 #define CTX_WORDS (BDY_QP_CTX0_WORDS + BDY_QP_CTX1_WORDS)
 #define HALF1 BDY_QP_CTX0_WORDS
 #define MAX_MTU 5u
-#define GIDS 3u
-#define PORTS 1u
+#define MAX_LOG_RING 15u
 #define PKEYS 1u
 
 _Static_assert(CTX_WORDS == 16, "a context is two halves of eight words");
@@ -60,6 +59,9 @@ static void keep_creation(uint64_t *to, const uint64_t *from)
     bdy_qp_ctx0_set_sq_log(to, bdy_qp_ctx0_get_sq_log(from));
     bdy_qp_ctx0_set_rq_log(to, bdy_qp_ctx0_get_rq_log(from));
     bdy_qp_ctx0_set_rq_log_stride(to, bdy_qp_ctx0_get_rq_log_stride(from));
+    bdy_qp_ctx0_set_srq(to, bdy_qp_ctx0_get_srq(from));
+    bdy_qp_ctx0_set_srqn(to, bdy_qp_ctx0_get_srqn(from));
+    bdy_qp_ctx0_set_xrcd(to, bdy_qp_ctx0_get_xrcd(from));
 }
 
 static bool equal(const uint64_t *a, const uint64_t *b, uint32_t nwords)
@@ -72,39 +74,92 @@ static bool equal(const uint64_t *a, const uint64_t *b, uint32_t nwords)
     return true;
 }
 
-/** A new context: RC, in RESET, rings in place, and nothing set that only modify_qp may set. */
+/** Which parts a queue pair of that kind has; what it lacks is zero in its context. */
+static bool has_sends(uint64_t kind)
+{
+    return kind != BDY_QP_KIND_XRC_RECV;
+}
+
+static bool has_receives(uint64_t kind)
+{
+    return kind <= BDY_QP_KIND_UD;
+}
+
+static bool has_own_receives(const uint64_t *ctx)
+{
+    return has_receives(bdy_qp_ctx0_get_kind(ctx)) && !bdy_qp_ctx0_get_srq(ctx);
+}
+
+static bool send_side_ok(const struct fw_cmd *cmd, const uint64_t *ctx)
+{
+    uint64_t log = bdy_qp_ctx0_get_sq_log(ctx), base = bdy_qp_ctx0_get_sq_base(ctx);
+    if (!has_sends(bdy_qp_ctx0_get_kind(ctx))) {
+        return (log | base | bdy_qp_ctx0_get_pd(ctx) | bdy_qp_ctx0_get_scqn(ctx) |
+                bdy_qp_ctx0_get_uar(ctx) | bdy_qp_ctx0_get_sig_all(ctx)) == 0;
+    }
+    return log <= MAX_LOG_RING && fw_ring_ok(base, (uint64_t)BDY_WQE_SLOT_BYTES << log) &&
+           fw_uar_ok(cmd, bdy_qp_ctx0_get_uar(ctx));
+}
+
+static bool receive_side_ok(const uint64_t *ctx)
+{
+    uint64_t log = bdy_qp_ctx0_get_rq_log(ctx), base = bdy_qp_ctx0_get_rq_base(ctx);
+    uint64_t log_stride = bdy_qp_ctx0_get_rq_log_stride(ctx);
+    if (!has_receives(bdy_qp_ctx0_get_kind(ctx)) &&
+        (bdy_qp_ctx0_get_rcqn(ctx) || bdy_qp_ctx0_get_srq(ctx))) {
+        return false;
+    }
+    if (!bdy_qp_ctx0_get_srq(ctx) && bdy_qp_ctx0_get_srqn(ctx)) {
+        return false;
+    }
+    return has_own_receives(ctx)
+               ? log <= MAX_LOG_RING && fw_ring_ok(base, (UINT64_C(64) << log_stride) << log)
+               : (log | log_stride | base) == 0;
+}
+
+/** A new context: in RESET, rings in place, and nothing set that only modify_qp may set. */
 static bool creation_ok(const struct fw_cmd *cmd, const uint64_t *ctx)
 {
     uint64_t bare[CTX_WORDS];
+    uint64_t kind = bdy_qp_ctx0_get_kind(ctx);
     keep_creation(bare, ctx);
-    uint64_t sq = (uint64_t)BDY_WQE_SLOT_BYTES << bdy_qp_ctx0_get_sq_log(ctx);
-    uint64_t rq = (UINT64_C(64) << bdy_qp_ctx0_get_rq_log_stride(ctx))
-                  << bdy_qp_ctx0_get_rq_log(ctx);
-    return equal(bare, ctx, BDY_QP_CTX0_WORDS) && bdy_qp_ctx0_get_kind(ctx) == BDY_QP_KIND_RC &&
-           bdy_qp_ctx0_get_sq_log(ctx) <= 15u && bdy_qp_ctx0_get_rq_log(ctx) <= 15u &&
-           fw_ring_ok(bdy_qp_ctx0_get_sq_base(ctx), sq) &&
-           fw_ring_ok(bdy_qp_ctx0_get_rq_base(ctx), rq) && fw_uar_ok(cmd, bdy_qp_ctx0_get_uar(ctx));
+    return equal(bare, ctx, BDY_QP_CTX0_WORDS) && kind <= BDY_QP_KIND_XRC_RECV &&
+           (kind == BDY_QP_KIND_XRC_RECV || bdy_qp_ctx0_get_xrcd(ctx) == 0) &&
+           send_side_ok(cmd, ctx) && receive_side_ok(ctx);
 }
 
-/** PD and both completion queues exist, may be named, and are of one owner. */
+/** PD, completion queues and shared receive queue exist, may be named, and are of one owner. */
 static enum bdy_cmd_st references_ok(struct fw *fw, const struct fw_cmd *cmd, const uint64_t *ctx)
 {
+    uint64_t kind = bdy_qp_ctx0_get_kind(ctx);
     uint64_t scqn = bdy_qp_ctx0_get_scqn(ctx), rcqn = bdy_qp_ctx0_get_rcqn(ctx);
+    uint64_t srqn = bdy_qp_ctx0_get_srqn(ctx);
+    if (!has_sends(kind)) {
+        return fw_xrcd_check(fw, bdy_qp_ctx0_get_xrcd(ctx));
+    }
     enum bdy_cmd_st st = fw_pd_check(fw, cmd, bdy_qp_ctx0_get_pd(ctx));
     if (st == BDY_CMD_ST_OK) {
         st = fw_cq_check(fw, cmd, scqn);
     }
-    if (st == BDY_CMD_ST_OK) {
+    if (st == BDY_CMD_ST_OK && has_receives(kind)) {
         st = fw_cq_check(fw, cmd, rcqn);
     }
-    if (st == BDY_CMD_ST_OK) {
-        uint8_t owner = fw->pd[bdy_qp_ctx0_get_pd(ctx)].owner;
-        if (fw->cq[scqn - BDY_CQN_BASE].owner != owner ||
-            fw->cq[rcqn - BDY_CQN_BASE].owner != owner) {
-            st = BDY_CMD_ST_NOT_OWNER;
-        }
+    if (st == BDY_CMD_ST_OK && bdy_qp_ctx0_get_srq(ctx)) {
+        st = fw_srq_check(fw, cmd, srqn);
     }
-    return st;
+    if (st != BDY_CMD_ST_OK) {
+        return st;
+    }
+    uint8_t owner = fw->pd[bdy_qp_ctx0_get_pd(ctx)].owner;
+    if (fw->cq[scqn - BDY_CQN_BASE].owner != owner ||
+        (has_receives(kind) && fw->cq[rcqn - BDY_CQN_BASE].owner != owner) ||
+        (bdy_qp_ctx0_get_srq(ctx) && fw->srq[srqn - BDY_SRQN_BASE].owner != owner)) {
+        return BDY_CMD_ST_NOT_OWNER;
+    }
+    // a shared receive queue of an XRC domain serves that domain's queue pairs only (H18)
+    return bdy_qp_ctx0_get_srq(ctx) && fw->srq[srqn - BDY_SRQN_BASE].xrcd != 0
+               ? BDY_CMD_ST_BAD_PARAM
+               : BDY_CMD_ST_OK;
 }
 
 static uint32_t unused_slot(const struct fw *fw)
@@ -118,15 +173,22 @@ static uint32_t unused_slot(const struct fw *fw)
     return FW_NONE;
 }
 
-/** Count the queue pair, or (by -1) count it out, at its PD and completion queues (N2). */
+/** Count the queue pair, or (by -1) count it out, at all that it refers to (N2). */
 static void count(struct fw *fw, const uint64_t *ctx, int by)
 {
-    struct fw_pd *pd = &fw->pd[bdy_qp_ctx0_get_pd(ctx)];
-    struct fw_cq *scq = &fw->cq[bdy_qp_ctx0_get_scqn(ctx) - BDY_CQN_BASE];
-    struct fw_cq *rcq = &fw->cq[bdy_qp_ctx0_get_rcqn(ctx) - BDY_CQN_BASE];
-    pd->refs = (uint16_t)(pd->refs + by);
-    scq->refs = (uint16_t)(scq->refs + by);
-    rcq->refs = (uint16_t)(rcq->refs + by);
+    uint64_t kind = bdy_qp_ctx0_get_kind(ctx);
+    if (!has_sends(kind)) {
+        fw_count(&fw->xrcd[bdy_qp_ctx0_get_xrcd(ctx)].refs, by);
+        return;
+    }
+    fw_count(&fw->pd[bdy_qp_ctx0_get_pd(ctx)].refs, by);
+    fw_count(&fw->cq[bdy_qp_ctx0_get_scqn(ctx) - BDY_CQN_BASE].refs, by);
+    if (has_receives(kind)) {
+        fw_count(&fw->cq[bdy_qp_ctx0_get_rcqn(ctx) - BDY_CQN_BASE].refs, by);
+    }
+    if (bdy_qp_ctx0_get_srq(ctx)) {
+        fw_count(&fw->srq[bdy_qp_ctx0_get_srqn(ctx) - BDY_SRQN_BASE].refs, by);
+    }
 }
 
 enum bdy_cmd_st fw_create_qp(struct fw *fw, struct fw_cmd *cmd)
@@ -173,7 +235,7 @@ static bool path_ok(const uint64_t *ctx)
 {
     const uint64_t *av = ctx + HALF1;
     if (bdy_qp_ctx0_get_grh(ctx)) {
-        return bdy_qp_ctx1_get_sgid_index(av) < GIDS;
+        return bdy_qp_ctx1_get_sgid_index(av) < FW_GIDS;
     }
     return (bdy_qp_ctx1_get_dgid_lo(av) | bdy_qp_ctx1_get_dgid_hi(av) |
             bdy_qp_ctx1_get_flow_label(av) | bdy_qp_ctx1_get_tclass(av) |
@@ -185,7 +247,7 @@ static bool values_ok(const uint64_t *ctx, uint32_t mask)
 {
     uint64_t mtu = bdy_qp_ctx0_get_mtu(ctx), port = bdy_qp_ctx0_get_port(ctx);
     return !((mask & FW_ATTR_MTU) && (mtu < 1u || mtu > MAX_MTU)) &&
-           !((mask & FW_ATTR_PORT) && (port < 1u || port > PORTS)) &&
+           !((mask & FW_ATTR_PORT) && (port < 1u || port > FW_PORTS)) &&
            !((mask & FW_ATTR_PKEY_INDEX) && bdy_qp_ctx0_get_pkey_index(ctx) >= PKEYS) &&
            !((mask & FW_ATTR_ACCESS) && (bdy_qp_ctx0_get_rights(ctx) & ~(uint64_t)FW_MR_RIGHTS)) &&
            !((mask & FW_ATTR_MAX_RD) && bdy_qp_ctx0_get_max_rd(ctx) > BDY_MAX_RD_ATOMIC) &&
@@ -208,7 +270,8 @@ static enum bdy_cmd_st check_modify(const uint64_t *in, const uint64_t *wanted, 
     if (has_cur && bdy_modify_qp_in_get_cur_st(in) != from) {
         return BDY_CMD_ST_BAD_STATE;
     }
-    const struct fw_transition *t = fw_transition_find(from, to);
+    const struct fw_transition *t =
+        fw_transition_find((uint32_t)bdy_qp_ctx0_get_kind(ctx), from, to);
     if (!t) {
         return BDY_CMD_ST_BAD_STATE;
     }
@@ -220,6 +283,9 @@ static enum bdy_cmd_st check_modify(const uint64_t *in, const uint64_t *wanted, 
         if (!equal(ctx, wanted, CTX_WORDS) || !values_ok(ctx, mask)) {
             return BDY_CMD_ST_BAD_PARAM;
         }
+    }
+    if (from != to && !(mask & FW_ATTR_SQD_NOTIFY)) { // a wish for one stay in SQD
+        bdy_qp_ctx0_set_sqd_event(ctx, 0);
     }
     return BDY_CMD_ST_OK;
 }
@@ -319,5 +385,21 @@ enum bdy_cmd_st fw_destroy_qp(struct fw *fw, struct fw_cmd *cmd)
     }
     fw->qp[slot].st = worn_out ? FW_QP_RETIRED : FW_QP_UNUSED;
     count(fw, ctx, -1);
+    return BDY_CMD_ST_OK;
+}
+
+/** Refusals of remote keys since the queue pair's life began. */
+enum bdy_cmd_st fw_query_viol(struct fw *fw, struct fw_cmd *cmd)
+{
+    uint64_t data[8];
+    enum bdy_cmd_st st;
+    uint32_t slot = named(fw, cmd, cmd->in0, &st);
+    if (slot == FW_NONE) {
+        return st;
+    }
+    if (!fw_table_read(fw, FW_READ_QP_VIOL, slot, data)) {
+        return BDY_CMD_ST_INTERNAL;
+    }
+    cmd->out0 = (uint32_t)data[0];
     return BDY_CMD_ST_OK;
 }

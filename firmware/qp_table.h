@@ -13,6 +13,7 @@ enum fw_attr {
     FW_ATTR_ACCESS = 1 << 3,
     FW_ATTR_PKEY_INDEX = 1 << 4,
     FW_ATTR_PORT = 1 << 5,
+    FW_ATTR_QKEY = 1 << 6,
     FW_ATTR_AV = 1 << 7,
     FW_ATTR_MTU = 1 << 8,
     FW_ATTR_TIMEOUT = 1 << 9,
@@ -27,12 +28,13 @@ enum fw_attr {
 };
 
 struct fw_transition {
+    uint8_t kinds;               /**< bit n: enum bdy_qp_kind n */
     uint8_t from, to;            /**< enum bdy_qp_st */
     uint32_t required, optional; /**< besides FW_ATTR_STATE */
 };
 
-/** The legal change of an RC queue pair from `from` to `to`, or NULL. */
-const struct fw_transition *fw_transition_find(uint32_t from, uint32_t to);
+/** The legal change of a queue pair of that kind from `from` to `to`, or NULL. */
+const struct fw_transition *fw_transition_find(uint32_t kind, uint32_t from, uint32_t to);
 
 /** A field of the context (words 0-7: half 0, 8-15: half 1) and the attribute that sets it. */
 struct fw_attr_field {

@@ -263,6 +263,33 @@ class Device : public ::testing::Test
             Ok({BDY_CMD_OP_CREATE_QP, 0, 0, QpCtx(pd, scqn, rcqn, uctx), 0, uctx}));
     }
 
+    /** CREATE_SRQ's input. */
+    static std::vector<uint64_t> SrqCtx(uint32_t pd, uint32_t uar = 1)
+    {
+        std::vector<uint64_t> w(BDY_SRQ_CTX_WORDS);
+        bdy_srq_ctx_set_valid(w.data(), 1);
+        bdy_srq_ctx_set_log_size(w.data(), 5);
+        bdy_srq_ctx_set_log_stride(w.data(), 1);
+        bdy_srq_ctx_set_uar(w.data(), uar);
+        bdy_srq_ctx_set_pd(w.data(), pd);
+        bdy_srq_ctx_set_base(w.data(), kRings + 0x38000);
+        return w;
+    }
+
+    uint32_t Srq(uint32_t pd, uint32_t uctx = 1)
+    {
+        return static_cast<uint32_t>(Ok({BDY_CMD_OP_CREATE_SRQ, 0, 0, SrqCtx(pd, uctx), 0, uctx}));
+    }
+
+    uint32_t XrcSrq(uint32_t pd, uint32_t xrcd, uint32_t cqn, uint32_t uctx = 1)
+    {
+        auto in = SrqCtx(pd, uctx);
+        bdy_srq_ctx_set_xrc(in.data(), 1);
+        bdy_srq_ctx_set_xrcd(in.data(), xrcd);
+        bdy_srq_ctx_set_cqn(in.data(), cqn);
+        return static_cast<uint32_t>(Ok({BDY_CMD_OP_CREATE_SRQ, 0, 0, in, 0, uctx}));
+    }
+
     /** The operations since `from`. */
     std::vector<unsigned> Ops(uint32_t from) const
     {

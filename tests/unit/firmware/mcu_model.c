@@ -77,6 +77,28 @@ static enum bdy_rule mr_close(struct mcu_model *m, const uint64_t *op)
     return BDY_RULE_NONE;
 }
 
+static enum bdy_rule mr_replace(struct mcu_model *m, const uint64_t *op)
+{
+    uint64_t key = bdy_prot_op_get_key(op);
+    uint64_t *e = m->mpt[slot_of(key)];
+    const uint64_t *body = op + 8;
+    if (bdy_mpt_entry_get_kind(e) != BDY_MPT_KIND_MR || !same_key(e, key, true) ||
+        bdy_mpt_entry_get_st(e) != BDY_MPT_ST_VALID ||
+        bdy_mpt_entry_get_st(body) != BDY_MPT_ST_VALID ||
+        bdy_mpt_entry_get_kind(body) != BDY_MPT_KIND_MR || !same_key(body, key, false) ||
+        !bdy_mpt_entry_rsvd_zero(body) || !image_ok(body)) {
+        return BDY_RULE_N1;
+    }
+    if (m->bound[slot_of(key)] > 0) {
+        return BDY_RULE_L3;
+    }
+    if (!m->pd_alive[bdy_mpt_entry_get_pd(body) % FW_PDS]) {
+        return BDY_RULE_H5;
+    }
+    memcpy(e, body, sizeof m->mpt[0]);
+    return BDY_RULE_NONE;
+}
+
 static enum bdy_rule mw_alloc(struct mcu_model *m, const uint64_t *op)
 {
     uint64_t key = bdy_prot_op_get_key(op);
@@ -149,6 +171,10 @@ static enum bdy_rule ctx_write(struct mcu_model *m, const uint64_t *op)
         memcpy(m->cq[index], op + 8, sizeof m->cq[0]);
     } else if (kind == BDY_CTX_KIND_EQ && index < FW_EQS) {
         memcpy(m->eq[index], op + 8, sizeof m->eq[0]);
+    } else if (kind == BDY_CTX_KIND_SRQ && index < FW_SRQS) {
+        memcpy(m->srq[index], op + 8, sizeof m->srq[0]);
+    } else if (kind == BDY_CTX_KIND_AH && index < FW_AHS) {
+        memcpy(m->ah[index], op + 8, sizeof m->ah[0]);
     } else if (kind == BDY_CTX_KIND_QP && index < FW_QPS) {
         uint64_t from = bdy_qp_ctx0_get_st(m->qp[index]), to = bdy_qp_ctx0_get_st(op + 8);
         if (half == 0 && m->qp_gen[index] == UINT32_MAX && to != BDY_QP_ST_RESET) {
@@ -192,6 +218,8 @@ static enum bdy_rule execute(struct mcu_model *m, const uint64_t *op)
         return mr_open(m, op);
     case BDY_PROT_OP_MR_CLOSE:
         return mr_close(m, op);
+    case BDY_PROT_OP_MR_REPLACE:
+        return mr_replace(m, op);
     case BDY_PROT_OP_MW_ALLOC:
         return mw_alloc(m, op);
     case BDY_PROT_OP_MW_FREE:
@@ -204,6 +232,8 @@ static enum bdy_rule execute(struct mcu_model *m, const uint64_t *op)
     case BDY_PROT_OP_PD_OPEN:
     case BDY_PROT_OP_PD_KILL:
         m->pd_alive[pd] = bdy_prot_op_get_op(op) == BDY_PROT_OP_PD_OPEN;
+        return BDY_RULE_NONE;
+    case BDY_PROT_OP_PD_FLUSH:
         return BDY_RULE_NONE;
     case BDY_PROT_OP_CTX_WRITE:
         return ctx_write(m, op);
@@ -230,8 +260,8 @@ static bool fails_now(unsigned *after)
 
 static bool takes_body(uint64_t op)
 {
-    return op == BDY_PROT_OP_MR_OPEN || op == BDY_PROT_OP_MW_ALLOC || op == BDY_PROT_OP_MTT_WRITE ||
-           op == BDY_PROT_OP_CTX_WRITE;
+    return op == BDY_PROT_OP_MR_OPEN || op == BDY_PROT_OP_MR_REPLACE ||
+           op == BDY_PROT_OP_MW_ALLOC || op == BDY_PROT_OP_MTT_WRITE || op == BDY_PROT_OP_CTX_WRITE;
 }
 
 static bool body_is_zero(const uint64_t *op)
@@ -283,6 +313,12 @@ static void run_read(struct mcu_model *m, uint32_t ctrl)
         memcpy(m->rd_word, m->mpt[index], 64);
     } else if ((what == 2 || what == 3) && index < FW_QPS) {
         memcpy(m->rd_word, m->qp[index] + 8u * (what - 2u), 64);
+    } else if (what == 6 && index < FW_QPS) {
+        m->rd_word[0] = m->qp_viol[index];
+    } else if (what == 7 && index < FW_PDS) {
+        m->rd_word[0] = m->pd_viol[index];
+    } else if (what == 8 && index < FW_SRQS) {
+        memcpy(m->rd_word, m->srq[index], sizeof m->srq[0]);
     } else {
         fault(m, "table read of an unknown kind or index", ctrl);
     }
@@ -390,6 +426,8 @@ uint32_t mmio_read32(struct fw *fw, uint32_t offset)
         return m->pi;
     case BDY_REG_MCU_CAP_OFFSET:
         return m->cap;
+    case BDY_REG_MCU_CAP2_OFFSET:
+        return m->cap2;
     case BDY_REG_MCU_DMA_STAT_OFFSET:
         return result(m, MCU_DMA, m->dma_stat);
     case BDY_REG_MCU_OP_STAT_OFFSET:
@@ -473,6 +511,8 @@ struct mcu_model *mcu_model_new(void)
     m->cap =
         BDY_LOG_KEYS << BDY_REG_MCU_CAP_LOG_KEYS_LSB | BDY_LOG_MTT << BDY_REG_MCU_CAP_LOG_MTT_LSB |
         BDY_LOG_QPS << BDY_REG_MCU_CAP_LOG_QPS_LSB | BDY_LOG_CQS << BDY_REG_MCU_CAP_LOG_CQS_LSB;
+    m->cap2 = BDY_LOG_SRQS << BDY_REG_MCU_CAP2_LOG_SRQS_LSB | BDY_LOG_AHS
+                                                                  << BDY_REG_MCU_CAP2_LOG_AHS_LSB;
     return m;
 }
 
@@ -489,6 +529,7 @@ void mcu_model_reset(struct mcu_model *m)
     fresh->event = m->event;
     fresh->arg = m->arg;
     fresh->cap = m->cap;
+    fresh->cap2 = m->cap2;
     fresh->lag = m->lag;
     fresh->faults = m->faults;
     free(m->ops);

@@ -34,7 +34,7 @@ struct mcu_model {
     uint64_t cmdq_base;
     uint32_t cmdq_log;
     uint16_t pi;
-    uint32_t cap; /**< CAP register */
+    uint32_t cap, cap2; /**< CAP, CAP2 registers */
 
     uint32_t ci, dev_state, health, strict, async_eqn, viol_limit, event_mask;
     uint32_t dma[4]; /**< LO HI BUF LEN */
@@ -51,7 +51,8 @@ struct mcu_model {
     uint64_t mtt[FW_MTTS][2];
     uint64_t qp[FW_QPS][16];
     uint32_t qp_gen[FW_QPS];
-    uint64_t cq[FW_CQS][8], eq[FW_EQS][8];
+    uint64_t cq[FW_CQS][8], eq[FW_EQS][8], srq[FW_SRQS][8], ah[FW_AHS][8];
+    uint32_t qp_viol[FW_QPS], pd_viol[FW_PDS];
     bool pd_alive[FW_PDS];
 
     uint64_t (*ops)[BDY_PROT_OP_WORDS]; /**< every operation, in order */

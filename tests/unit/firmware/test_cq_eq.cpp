@@ -144,3 +144,35 @@ TEST_F(FwCq, N2_BusyWhileEitherEndOfAQueuePairUsesIt)
     Ok({BDY_CMD_OP_DESTROY_QP, both, 0, {}, 0, 1});
     Ok({BDY_CMD_OP_DESTROY_CQ, send, 0, {}, 0, 1});
 }
+
+TEST_F(FwCq, C2_ResizeGivesANewRingAndNothingElse)
+{
+    uint32_t cqn = Cq();
+    auto want = CqCtx();
+    bdy_cq_ctx_set_log_size(want.data(), 3);
+    bdy_cq_ctx_set_base(want.data(), kRings + 0x18000);
+    Ok({BDY_CMD_OP_RESIZE_CQ, cqn, 0, want, 0, 1});
+    EXPECT_TRUE(std::equal(want.begin(), want.end(), m_->cq[cqn - BDY_CQN_BASE]));
+    Ok({BDY_CMD_OP_CREATE_EQ, 0, 0, EqCtx(1)});
+    const std::vector<Change> bad = {
+        [](uint64_t *w) { bdy_cq_ctx_set_valid(w, 0); },
+        [](uint64_t *w) { bdy_cq_ctx_set_eqn(w, 1); },
+        [](uint64_t *w) { bdy_cq_ctx_set_uar(w, 0); },
+        [](uint64_t *w) { bdy_cq_ctx_set_uar(w, 2); },
+        [](uint64_t *w) { bdy_cq_ctx_set_dbr(w, kRings + 0x8008); },
+        [](uint64_t *w) { bdy_cq_ctx_set_base(w, 0); },
+        [](uint64_t *w) { bdy_cq_ctx_set_log_size(w, 17); },
+        [](uint64_t *w) { w[7] = 1; },
+    };
+    for (size_t i = 0; i < bad.size(); i++) {
+        auto in = want;
+        bad[i](in.data());
+        SCOPED_TRACE(i);
+        Refused({BDY_CMD_OP_RESIZE_CQ, cqn, 0, in, 0, 1}, BDY_CMD_ST_BAD_PARAM);
+    }
+    Refused({BDY_CMD_OP_RESIZE_CQ, cqn, 0, want, 0, 2}, BDY_CMD_ST_NOT_OWNER);
+    Refused({BDY_CMD_OP_RESIZE_CQ, cqn + 1, 0, want, 0, 1}, BDY_CMD_ST_BAD_INDEX);
+    m_->refuse_after = 1;
+    m_->refuse_rule = BDY_RULE_N1;
+    EXPECT_EQ(Run({BDY_CMD_OP_RESIZE_CQ, cqn, 0, want, 0, 1}).status, BDY_CMD_ST_REFUSED);
+}

@@ -346,4 +346,139 @@ TEST_F(FwMr, N7_AFullTableCanBeMadeAgainAndAgain)
     ExpectNothingLeft();
 }
 
+class FwRereg : public FwMr
+{
+  protected:
+    static Cmd Rereg(uint32_t key, const std::vector<uint64_t> &create, uint32_t uctx = 1)
+    {
+        std::vector<uint64_t> in(BDY_REREG_MR_IN_WORDS);
+        bdy_rereg_mr_in_set_key(in.data(), key);
+        in.insert(in.end(), create.begin(), create.end());
+        return {BDY_CMD_OP_REREG_MR, 0, 0, in, 0, uctx};
+    }
+
+    static uint32_t Next(uint32_t key)
+    {
+        return (key & ~0xffu) | ((key + 1) & 0xffu);
+    }
+
+    uint32_t Paged(uint32_t n)
+    {
+        return static_cast<uint32_t>(Ok(Create(PagedMr(pd_, n, n))));
+    }
+};
+
+TEST_F(FwRereg, M7_RightsAndPdOfADirectRegionChangeInOneStep)
+{
+    uint32_t key = Mr(pd_), pd2 = Pd();
+    auto want = DirectMr(pd2);
+    bdy_create_mr_in_set_rights(want.data(), BDY_ACCESS_BIT_REMOTE_READ);
+    uint32_t ops = m_->nops;
+    uint32_t key2 = static_cast<uint32_t>(Ok(Rereg(key, want)));
+    EXPECT_EQ(key2, Next(key));
+    EXPECT_EQ(Ops(ops), (std::vector<unsigned>{BDY_PROT_OP_MR_REPLACE}));
+    EXPECT_EQ(bdy_mpt_entry_get_rights(Mpt(key2)), BDY_ACCESS_BIT_REMOTE_READ);
+    EXPECT_EQ(bdy_mpt_entry_get_pd(Mpt(key2)), pd2);
+    EXPECT_EQ(bdy_mpt_entry_get_key(Mpt(key2)), key2 & 0xff);
+    Refused({BDY_CMD_OP_DESTROY_MR, key}, BDY_CMD_ST_BAD_INDEX);
+    Ok({BDY_CMD_OP_DEALLOC_PD, pd_, 0, {}, 0, 1});
+    Refused({BDY_CMD_OP_DEALLOC_PD, pd2, 0, {}, 0, 1}, BDY_CMD_ST_BUSY);
+    Ok({BDY_CMD_OP_DESTROY_MR, key2});
+    Ok({BDY_CMD_OP_DEALLOC_PD, pd2, 0, {}, 0, 1});
+}
+
+TEST_F(FwRereg, M7_APagedRegionKeepsItsListWhenNoPageIsGiven)
+{
+    uint32_t key = Paged(5), root = static_cast<uint32_t>(bdy_mpt_entry_get_base(Mpt(key)));
+    auto want = PagedMr(pd_, 5, 0);
+    bdy_create_mr_in_set_rights(want.data(), BDY_ACCESS_BIT_REMOTE_READ);
+    uint32_t ops = m_->nops;
+    for (int i = 0; i < 300; i++) { // the low byte wraps
+        uint32_t next = static_cast<uint32_t>(Ok(Rereg(key, want)));
+        ASSERT_EQ(next, Next(key));
+        key = next;
+    }
+    EXPECT_EQ(mcu_model_op(m_, ops), BDY_PROT_OP_MR_REPLACE);
+    EXPECT_EQ(bdy_mpt_entry_get_base(Mpt(key)), root);
+    EXPECT_EQ(bdy_mpt_entry_get_npages(Mpt(key)), 5u);
+    Ok({BDY_CMD_OP_DESTROY_MR, key});
+    ExpectNothingLeft();
+}
+
+TEST_F(FwRereg, M7_NewPagesReplaceTheOldOnesAlsoOverSeveralCommands)
+{
+    uint32_t key = Paged(3);
+    key = static_cast<uint32_t>(Ok(Rereg(key, PagedMr(pd_, 9, 4))));
+    EXPECT_EQ(bdy_mpt_entry_get_st(Mpt(key)), BDY_MPT_ST_FREE);
+    Refused(Rereg(key, PagedMr(pd_, 9, 4)), BDY_CMD_ST_BAD_STATE);
+    Ok({BDY_CMD_OP_WRITE_MTT, 0, 0, Pages(key, 4, 5)});
+    Ok({BDY_CMD_OP_OPEN_MR, key});
+    EXPECT_EQ(bdy_mpt_entry_get_st(Mpt(key)), BDY_MPT_ST_VALID);
+    ExpectPages(key, 9);
+    key = static_cast<uint32_t>(Ok(Rereg(key, DirectMr(pd_)))); // and to a direct one
+    EXPECT_EQ(bdy_mpt_entry_get_direct(Mpt(key)), 1u);
+    key = static_cast<uint32_t>(Ok(Rereg(key, PagedMr(pd_, 2, 2)))); // and back
+    ExpectPages(key, 2);
+    Ok({BDY_CMD_OP_DESTROY_MR, key});
+    ExpectNothingLeft();
+}
+
+TEST_F(FwRereg, L10_BoundWindowsForbidItAndNothingChanges)
+{
+    for (auto want : {DirectMr(pd_), PagedMr(pd_, 4, 0), PagedMr(pd_, 6, 6)}) {
+        uint32_t key = Paged(4), mw = Mw(pd_);
+        mcu_model_bind(m_, mw, key);
+        std::vector<uint64_t> before(Mpt(key), Mpt(key) + 8);
+        EXPECT_EQ(Run(Rereg(key, want)).status, BDY_CMD_ST_BUSY);
+        EXPECT_TRUE(std::equal(before.begin(), before.end(), Mpt(key)));
+        Ok({BDY_CMD_OP_DEALLOC_MW, mw});
+        Ok(Rereg(key, want));
+        Ok({BDY_CMD_OP_DESTROY_MR, Next(key)});
+    }
+    ExpectNothingLeft();
+}
+
+TEST_F(FwRereg, N1_BadKeysPdsAndFieldsAreRefused)
+{
+    uint32_t key = Mr(pd_), foreign = Pd(2);
+    Refused(Rereg(key ^ 1, DirectMr(pd_)), BDY_CMD_ST_BAD_INDEX);
+    Refused(Rereg(Mw(pd_), DirectMr(pd_)), BDY_CMD_ST_BAD_INDEX);
+    Refused(Rereg(key, DirectMr(pd_), 2), BDY_CMD_ST_NOT_OWNER);
+    Refused(Rereg(key, DirectMr(foreign)), BDY_CMD_ST_NOT_OWNER);
+    Refused(Rereg(key, DirectMr(foreign), 0), BDY_CMD_ST_NOT_OWNER);
+    Refused(Rereg(key, DirectMr(900)), BDY_CMD_ST_BAD_INDEX);
+    auto want = DirectMr(pd_);
+    bdy_create_mr_in_set_rights(want.data(), BDY_ACCESS_BIT_REMOTE_WRITE);
+    Refused(Rereg(key, want), BDY_CMD_ST_BAD_PARAM); // M1
+    want = DirectMr(pd_);
+    want[7] = 1;
+    Refused(Rereg(key, want), BDY_CMD_ST_BAD_PARAM);
+    want = DirectMr(pd_);
+    bdy_create_mr_in_set_null_mr(want.data(), 1);
+    Refused(Rereg(key, want), BDY_CMD_ST_BAD_PARAM);
+    Cmd c = Rereg(key, DirectMr(pd_));
+    c.in[1] = 1;
+    Refused(c, BDY_CMD_ST_BAD_PARAM);
+    c = Rereg(key, DirectMr(pd_));
+    c.in.push_back(0);
+    Refused(c, BDY_CMD_ST_BAD_SIZE);
+}
+
+TEST_F(FwRereg, N4_ARefusalAtAnyStepLeaksNothing)
+{
+    for (unsigned step = 1; step <= 5; step++) { // close, open, two pages, open
+        SCOPED_TRACE(step);
+        uint32_t key = Paged(3);
+        m_->refuse_after = step;
+        m_->refuse_rule = BDY_RULE_H5;
+        EXPECT_EQ(Run(Rereg(key, PagedMr(pd_, 2, 2))).status, BDY_CMD_ST_REFUSED);
+        if (step == 1) {
+            Ok({BDY_CMD_OP_DESTROY_MR, key});
+        } else {
+            Refused({BDY_CMD_OP_DESTROY_MR, key}, BDY_CMD_ST_BAD_INDEX);
+        }
+    }
+    ExpectNothingLeft();
+}
+
 } // namespace

@@ -92,3 +92,21 @@ TEST_F(FwPd, ARefusalOfThePipelineIsPassedOnAndLeavesNothing)
         Pd();
     }
 }
+
+TEST_F(FwPd, FlushAndRefusalsAreTheOwners)
+{
+    uint32_t pd = Pd(1);
+    m_->pd_viol[pd] = 12;
+    uint32_t ops = m_->nops;
+    Ok({BDY_CMD_OP_FLUSH_PD, pd, 0, {}, 0, 1});
+    EXPECT_EQ(Ops(ops), (std::vector<unsigned>{BDY_PROT_OP_PD_FLUSH}));
+    EXPECT_EQ(bdy_prot_op_get_pd(m_->ops[ops]), pd);
+    EXPECT_EQ(Ok({BDY_CMD_OP_QUERY_PD, pd, 0, {}, 0, 1}), 12u);
+    for (uint32_t op : {BDY_CMD_OP_FLUSH_PD, BDY_CMD_OP_QUERY_PD}) {
+        Refused({op, pd, 0, {}, 0, 2}, BDY_CMD_ST_NOT_OWNER);
+        Refused({op, pd + 1, 0, {}, 0, 1}, BDY_CMD_ST_BAD_INDEX);
+        Refused({op, FW_PDS, 0, {}, 0, 1}, BDY_CMD_ST_BAD_INDEX);
+    }
+    m_->rd_fail_after = 1;
+    EXPECT_EQ(Run({BDY_CMD_OP_QUERY_PD, pd, 0, {}, 0, 1}).status, BDY_CMD_ST_INTERNAL);
+}

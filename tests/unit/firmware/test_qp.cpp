@@ -141,8 +141,8 @@ TEST_F(FwQp, N3_AsManyAsPromisedAndNotOneMore)
 TEST_F(FwQp, CreateRefusesBadFields)
 {
     const std::vector<Change> changes = {
-        [](uint64_t *w) { bdy_qp_ctx0_set_kind(w, BDY_QP_KIND_UC); },
-        [](uint64_t *w) { bdy_qp_ctx0_set_kind(w, BDY_QP_KIND_UD); },
+        [](uint64_t *w) { bdy_qp_ctx0_set_kind(w, BDY_QP_KIND_XRC_RECV); },
+        [](uint64_t *w) { bdy_qp_ctx0_set_kind(w, 5); },
         [](uint64_t *w) { bdy_qp_ctx0_set_kind(w, BDY_QP_KIND_XRC_SEND); },
         [](uint64_t *w) { bdy_qp_ctx0_set_kind(w, 7); },
         [](uint64_t *w) { bdy_qp_ctx0_set_st(w, BDY_QP_ST_INIT); },
@@ -240,7 +240,7 @@ TEST_F(FwQp, N5_EveryPairOfStatesFollowsTheTable)
     for (unsigned from = 0; from < 7; from++) {
         for (unsigned to = 0; to < 7; to++) {
             SCOPED_TRACE(::testing::Message() << from << " to " << to);
-            const fw_transition *t = fw_transition_find(from, to);
+            const fw_transition *t = fw_transition_find(BDY_QP_KIND_RC, from, to);
             EXPECT_EQ(t != nullptr, legal[from][to]);
             NewQp();
             To(from);
@@ -424,7 +424,7 @@ TEST_F(FwQp, AModifyOfNothingChangesNothing)
         To(st);
         std::vector<uint64_t> before(Ctx(), Ctx() + 16);
         uint32_t generation = m_->qp_gen[qpn_ - BDY_QPN_BASE];
-        bool legal = fw_transition_find(st, st) != nullptr;
+        bool legal = fw_transition_find(BDY_QP_KIND_RC, st, st) != nullptr;
         EXPECT_EQ(Run(Command(0, [](uint64_t *) {})).status,
                   legal ? BDY_CMD_ST_OK : BDY_CMD_ST_BAD_STATE);
         EXPECT_EQ(m_->qp_gen[qpn_ - BDY_QPN_BASE], generation);
@@ -513,6 +513,252 @@ TEST_F(FwQp, AFailedTableReadChangesNothing)
         EXPECT_EQ(Run({BDY_CMD_OP_QUERY_QP, qpn_, 0, {}, 128, 1}).status, BDY_CMD_ST_INTERNAL);
         EXPECT_EQ(m_->nops, ops);
     }
+}
+
+/** Queue pairs of the other types. */
+class FwQpKinds : public Running
+{
+  protected:
+    void SetUp() override
+    {
+        Running::SetUp();
+        pd_ = Pd();
+        cq_ = Cq();
+        cq2_ = Cq();
+        xrcd_ = static_cast<uint32_t>(Ok({BDY_CMD_OP_ALLOC_XRCD}));
+    }
+
+    std::vector<uint64_t> Ctx(unsigned kind, uint32_t srq = FW_NONE)
+    {
+        auto w = QpCtx(pd_, cq_, kind == BDY_QP_KIND_XRC_SEND ? 0 : cq2_);
+        bdy_qp_ctx0_set_kind(w.data(), kind);
+        if (srq != FW_NONE) {
+            bdy_qp_ctx0_set_srq(w.data(), 1);
+            bdy_qp_ctx0_set_srqn(w.data(), srq);
+        }
+        if (srq != FW_NONE || kind >= BDY_QP_KIND_XRC_SEND) {
+            bdy_qp_ctx0_set_rq_base(w.data(), 0);
+            bdy_qp_ctx0_set_rq_log(w.data(), 0);
+            bdy_qp_ctx0_set_rq_log_stride(w.data(), 0);
+        }
+        if (kind == BDY_QP_KIND_XRC_RECV) {
+            std::fill(w.begin(), w.end(), 0);
+            bdy_qp_ctx0_set_kind(w.data(), kind);
+            bdy_qp_ctx0_set_xrcd(w.data(), xrcd_);
+        }
+        return w;
+    }
+
+    Cmd Create(const std::vector<uint64_t> &in)
+    {
+        uint32_t uctx = bdy_qp_ctx0_get_kind(in.data()) == BDY_QP_KIND_XRC_RECV ? 0 : 1;
+        return {BDY_CMD_OP_CREATE_QP, 0, 0, in, 0, uctx};
+    }
+
+    Cmd Modify(uint32_t qpn, uint32_t mask, unsigned to)
+    {
+        const uint64_t *now = m_->qp[qpn - BDY_QPN_BASE];
+        std::vector<uint64_t> w(BDY_MODIFY_QP_IN_WORDS + 16);
+        uint64_t *c = w.data() + BDY_MODIFY_QP_IN_WORDS;
+        bdy_modify_qp_in_set_qpn(w.data(), qpn);
+        bdy_modify_qp_in_set_mask(w.data(), mask | FW_ATTR_STATE);
+        std::copy_n(now, 16, c);
+        bdy_qp_ctx0_set_st(c, to);
+        if (mask & FW_ATTR_PORT) {
+            bdy_qp_ctx0_set_port(c, 1);
+        }
+        if (mask & FW_ATTR_MTU) {
+            bdy_qp_ctx0_set_mtu(c, 3);
+        }
+        if (mask & FW_ATTR_QKEY) {
+            bdy_qp_ctx0_set_qkey(c, 0x11111111);
+        }
+        if (mask & FW_ATTR_SQD_NOTIFY) {
+            bdy_qp_ctx0_set_sqd_event(c, 1);
+        }
+        if (mask & FW_ATTR_CUR_STATE) {
+            bdy_modify_qp_in_set_has_cur(w.data(), 1);
+            bdy_modify_qp_in_set_cur_st(w.data(), bdy_qp_ctx0_get_st(now));
+        }
+        return {BDY_CMD_OP_MODIFY_QP, 0, 0, w, 0, 0};
+    }
+
+    uint32_t pd_ = 0, cq_ = 0, cq2_ = 0, xrcd_ = 0;
+};
+
+/** IBTA's tables, written down a second time: required and optional attributes by type. */
+struct Row {
+    unsigned kind, from, to;
+    uint32_t required, optional;
+};
+
+constexpr uint32_t kPp = FW_ATTR_PKEY_INDEX | FW_ATTR_PORT;
+constexpr uint32_t kAv = FW_ATTR_AV | FW_ATTR_MTU | FW_ATTR_DEST_QPN | FW_ATTR_RQ_PSN;
+constexpr uint32_t kRtry =
+    FW_ATTR_TIMEOUT | FW_ATTR_RETRY_CNT | FW_ATTR_RNR_RETRY | FW_ATTR_SQ_PSN | FW_ATTR_MAX_RD;
+constexpr uint32_t kCurAcc = FW_ATTR_CUR_STATE | FW_ATTR_ACCESS;
+constexpr uint32_t kCurQkey = FW_ATTR_CUR_STATE | FW_ATTR_QKEY;
+constexpr uint32_t kPkAcc = FW_ATTR_PKEY_INDEX | FW_ATTR_ACCESS;
+
+const Row kRows[] = {
+    {BDY_QP_KIND_UC, BDY_QP_ST_RESET, BDY_QP_ST_INIT, kPp | FW_ATTR_ACCESS, 0},
+    {BDY_QP_KIND_UC, BDY_QP_ST_INIT, BDY_QP_ST_RTR, kAv, kPkAcc},
+    {BDY_QP_KIND_UC, BDY_QP_ST_RTR, BDY_QP_ST_RTS, FW_ATTR_SQ_PSN, kCurAcc},
+    {BDY_QP_KIND_UC, BDY_QP_ST_RTS, BDY_QP_ST_SQD, 0, FW_ATTR_SQD_NOTIFY},
+    {BDY_QP_KIND_UC, BDY_QP_ST_SQD, BDY_QP_ST_RTS, 0, kCurAcc},
+    {BDY_QP_KIND_UC, BDY_QP_ST_SQE, BDY_QP_ST_RTS, 0, kCurAcc},
+    {BDY_QP_KIND_UD, BDY_QP_ST_RESET, BDY_QP_ST_INIT, kPp | FW_ATTR_QKEY, 0},
+    {BDY_QP_KIND_UD, BDY_QP_ST_INIT, BDY_QP_ST_RTR, 0, FW_ATTR_PKEY_INDEX | FW_ATTR_QKEY},
+    {BDY_QP_KIND_UD, BDY_QP_ST_RTR, BDY_QP_ST_RTS, FW_ATTR_SQ_PSN, kCurQkey},
+    {BDY_QP_KIND_UD, BDY_QP_ST_RTS, BDY_QP_ST_RTS, 0, kCurQkey},
+    {BDY_QP_KIND_UD, BDY_QP_ST_SQD, BDY_QP_ST_RTS, 0, kCurQkey},
+    {BDY_QP_KIND_UD, BDY_QP_ST_SQE, BDY_QP_ST_RTS, 0, kCurQkey},
+    {BDY_QP_KIND_XRC_SEND, BDY_QP_ST_RESET, BDY_QP_ST_INIT, kPp | FW_ATTR_ACCESS, 0},
+    {BDY_QP_KIND_XRC_SEND, BDY_QP_ST_INIT, BDY_QP_ST_RTR, kAv, kPkAcc},
+    {BDY_QP_KIND_XRC_SEND, BDY_QP_ST_RTR, BDY_QP_ST_RTS, kRtry, kCurAcc},
+    {BDY_QP_KIND_XRC_RECV, BDY_QP_ST_RESET, BDY_QP_ST_INIT, kPp | FW_ATTR_ACCESS, 0},
+    {BDY_QP_KIND_XRC_RECV, BDY_QP_ST_INIT, BDY_QP_ST_RTR,
+     kAv | FW_ATTR_MAX_DEST_RD | FW_ATTR_MIN_RNR, kPkAcc},
+    {BDY_QP_KIND_XRC_RECV, BDY_QP_ST_RTR, BDY_QP_ST_RTS, FW_ATTR_TIMEOUT | FW_ATTR_SQ_PSN,
+     kCurAcc | FW_ATTR_MIN_RNR},
+};
+
+TEST_F(FwQpKinds, N5_T12_EachTypeHasItsOwnTableOfAttributes)
+{
+    for (const Row &row : kRows) {
+        SCOPED_TRACE(::testing::Message() << row.kind << ": " << row.from << " to " << row.to);
+        uint32_t qpn = static_cast<uint32_t>(Ok(Create(Ctx(row.kind))));
+        auto start = [&] { bdy_qp_ctx0_set_st(m_->qp[qpn - BDY_QPN_BASE], row.from); };
+        start();
+        for (unsigned bit = 1; bit < 21; bit++) {
+            uint32_t one = uint32_t{1} << bit;
+            SCOPED_TRACE(bit);
+            start();
+            if (row.required & one) {
+                Refused(Modify(qpn, row.required & ~one, row.to), BDY_CMD_ST_BAD_PARAM);
+            } else if (row.optional & one) {
+                Ok(Modify(qpn, row.required | one, row.to));
+            } else {
+                Refused(Modify(qpn, row.required | one, row.to), BDY_CMD_ST_BAD_PARAM);
+            }
+        }
+        start();
+        Ok(Modify(qpn, row.required, row.to));
+        EXPECT_EQ(bdy_qp_ctx0_get_st(m_->qp[qpn - BDY_QPN_BASE]), row.to);
+        Ok({BDY_CMD_OP_DESTROY_QP, qpn});
+    }
+}
+
+TEST_F(FwQpKinds, Q4_OnlyUcAndUdLeaveSqeForRts)
+{
+    for (unsigned kind = 0; kind <= BDY_QP_KIND_XRC_RECV; kind++) {
+        uint32_t qpn = static_cast<uint32_t>(Ok(Create(Ctx(kind))));
+        mcu_model_qp_state(m_, qpn, BDY_QP_ST_SQE);
+        Cmd c = Modify(qpn, 0, BDY_QP_ST_RTS);
+        if (kind == BDY_QP_KIND_UC || kind == BDY_QP_KIND_UD) {
+            Ok(c);
+        } else {
+            Refused(c, BDY_CMD_ST_BAD_STATE);
+        }
+    }
+}
+
+TEST_F(FwQpKinds, Q3_TheWishForADrainedEventLastsOneStayInSqd)
+{
+    uint32_t qpn = static_cast<uint32_t>(Ok(Create(Ctx(BDY_QP_KIND_RC))));
+    uint64_t *ctx = m_->qp[qpn - BDY_QPN_BASE];
+    bdy_qp_ctx0_set_st(ctx, BDY_QP_ST_RTS);
+    Ok(Modify(qpn, FW_ATTR_SQD_NOTIFY, BDY_QP_ST_SQD));
+    EXPECT_EQ(bdy_qp_ctx0_get_sqd_event(ctx), 1u);
+    Ok(Modify(qpn, 0, BDY_QP_ST_RTS));
+    EXPECT_EQ(bdy_qp_ctx0_get_sqd_event(ctx), 0u);
+    Ok(Modify(qpn, 0, BDY_QP_ST_SQD));
+    EXPECT_EQ(bdy_qp_ctx0_get_sqd_event(ctx), 0u);
+}
+
+TEST_F(FwQpKinds, N2_EachTypeHoldsWhatItRefersToAndNothingElse)
+{
+    uint32_t srq = Srq(pd_);
+    struct {
+        unsigned kind;
+        uint32_t srq;
+        bool pd, scq, rcq, srq_held, xrcd;
+    } cases[] = {
+        {BDY_QP_KIND_UC, FW_NONE, true, true, true, false, false},
+        {BDY_QP_KIND_UD, srq, true, true, true, true, false},
+        {BDY_QP_KIND_RC, srq, true, true, true, true, false},
+        {BDY_QP_KIND_XRC_SEND, FW_NONE, true, true, false, false, false},
+        {BDY_QP_KIND_XRC_RECV, FW_NONE, false, false, false, false, true},
+    };
+    uint16_t pd_refs = m_->fw.pd[pd_].refs;
+    for (const auto &c : cases) {
+        SCOPED_TRACE(c.kind);
+        uint32_t qpn = static_cast<uint32_t>(Ok(Create(Ctx(c.kind, c.srq))));
+        EXPECT_EQ(m_->fw.pd[pd_].refs - pd_refs, c.pd);
+        EXPECT_EQ(m_->fw.cq[cq_].refs, c.scq);
+        EXPECT_EQ(m_->fw.cq[cq2_].refs, c.rcq);
+        EXPECT_EQ(m_->fw.srq[srq].refs, c.srq_held);
+        EXPECT_EQ(m_->fw.xrcd[xrcd_].refs, c.xrcd);
+        if (c.srq_held) {
+            Refused({BDY_CMD_OP_DESTROY_SRQ, srq, 0, {}, 0, 1}, BDY_CMD_ST_BUSY);
+        }
+        if (c.xrcd) {
+            Refused({BDY_CMD_OP_DEALLOC_XRCD, xrcd_}, BDY_CMD_ST_BUSY);
+        }
+        Ok({BDY_CMD_OP_DESTROY_QP, qpn});
+        EXPECT_EQ(m_->fw.pd[pd_].refs, pd_refs);
+        EXPECT_EQ(m_->fw.cq[cq_].refs + m_->fw.cq[cq2_].refs + m_->fw.srq[srq].refs +
+                      m_->fw.xrcd[xrcd_].refs,
+                  0);
+    }
+}
+
+TEST_F(FwQpKinds, CreateRefusesWhatTheTypeDoesNotHave)
+{
+    uint32_t srq = Srq(pd_);
+    const struct {
+        unsigned kind;
+        Change change;
+    } cases[] = {
+        {BDY_QP_KIND_RC, [&](uint64_t *w) { bdy_qp_ctx0_set_srq(w, 1); }},
+        {BDY_QP_KIND_UC, [&](uint64_t *w) { bdy_qp_ctx0_set_xrcd(w, xrcd_); }},
+        {BDY_QP_KIND_UD, [&](uint64_t *w) { bdy_qp_ctx0_set_qkey(w, 1); }},
+        {BDY_QP_KIND_XRC_SEND, [&](uint64_t *w) { bdy_qp_ctx0_set_rcqn(w, cq2_); }},
+        {BDY_QP_KIND_XRC_SEND, [&](uint64_t *w) { bdy_qp_ctx0_set_rq_base(w, kRings); }},
+        {BDY_QP_KIND_XRC_SEND, [&](uint64_t *w) { bdy_qp_ctx0_set_srq(w, 1); }},
+        {BDY_QP_KIND_XRC_SEND, [&](uint64_t *w) { bdy_qp_ctx0_set_xrcd(w, xrcd_); }},
+        {BDY_QP_KIND_XRC_RECV, [&](uint64_t *w) { bdy_qp_ctx0_set_uar(w, 1); }},
+        {BDY_QP_KIND_XRC_RECV, [&](uint64_t *w) { bdy_qp_ctx0_set_scqn(w, cq2_); }},
+        {BDY_QP_KIND_XRC_RECV, [&](uint64_t *w) { bdy_qp_ctx0_set_rcqn(w, cq2_); }},
+        {BDY_QP_KIND_XRC_RECV, [&](uint64_t *w) { bdy_qp_ctx0_set_sq_base(w, kRings); }},
+        {BDY_QP_KIND_XRC_RECV, [&](uint64_t *w) { bdy_qp_ctx0_set_srqn(w, srq + 1); }},
+    };
+    for (size_t i = 0; i < std::size(cases); i++) {
+        SCOPED_TRACE(i);
+        auto in = Ctx(cases[i].kind);
+        cases[i].change(in.data());
+        Refused(Create(in), BDY_CMD_ST_BAD_PARAM);
+    }
+    auto in = Ctx(BDY_QP_KIND_XRC_RECV);
+    bdy_qp_ctx0_set_xrcd(in.data(), xrcd_ + 1);
+    Refused(Create(in), BDY_CMD_ST_BAD_INDEX);
+    bdy_qp_ctx0_set_xrcd(in.data(), 0);
+    Refused(Create(in), BDY_CMD_ST_BAD_INDEX);
+    Refused(Create(Ctx(BDY_QP_KIND_RC, 77)), BDY_CMD_ST_BAD_INDEX);
+    uint32_t foreign = Srq(Pd(2), 2);
+    Refused(Create(Ctx(BDY_QP_KIND_RC, foreign)), BDY_CMD_ST_NOT_OWNER);
+    uint32_t xrc = XrcSrq(pd_, xrcd_, cq_);
+    Refused(Create(Ctx(BDY_QP_KIND_RC, xrc)), BDY_CMD_ST_BAD_PARAM); // H18
+}
+
+TEST_F(FwQp, ViolationsAreTold)
+{
+    m_->qp_viol[qpn_ - BDY_QPN_BASE] = 41;
+    EXPECT_EQ(Ok({BDY_CMD_OP_QUERY_VIOL, qpn_, 0, {}, 0, 1}), 41u);
+    Refused({BDY_CMD_OP_QUERY_VIOL, qpn_, 0, {}, 0, 2}, BDY_CMD_ST_NOT_OWNER);
+    Refused({BDY_CMD_OP_QUERY_VIOL, qpn_ + 1, 0, {}, 0, 1}, BDY_CMD_ST_BAD_INDEX);
+    m_->rd_fail_after = 1;
+    EXPECT_EQ(Run({BDY_CMD_OP_QUERY_VIOL, qpn_, 0, {}, 0, 1}).status, BDY_CMD_ST_INTERNAL);
 }
 
 } // namespace
