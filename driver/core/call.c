@@ -17,6 +17,15 @@ union any {
     struct bdy_u_create_qp_out created_qp;
     struct bdy_u_qp_attr qp_attr;
     struct bdy_u_clock clock;
+    struct bdy_u_rereg_mr_in rereg_mr;
+    struct bdy_u_resize_cq_in resize_cq;
+    struct bdy_u_create_srq_in create_srq;
+    struct bdy_u_create_srq_out created_srq;
+    struct bdy_u_srq_attr srq_attr;
+    struct bdy_u_create_ah_in create_ah;
+    struct bdy_u_create_ah_out created_ah;
+    struct bdy_u_open_xrcd_in open_xrcd;
+    struct bdy_u_open_qp_in open_qp;
 };
 
 typedef int (*call_fn)(struct bdy_uctx *uctx, const union any *in, union any *out,
@@ -133,6 +142,76 @@ CALL(destroy_qp)
     return u_destroy_qp(u, &in->handle);
 }
 
+CALL(rereg_mr)
+{
+    UNUSED(rings);
+    return u_rereg_mr(u, &in->rereg_mr, &out->key);
+}
+
+CALL(alloc_null_mr)
+{
+    UNUSED(rings);
+    return u_alloc_null_mr(u, &in->handle, &out->key);
+}
+
+CALL(resize_cq)
+{
+    return u_resize_cq(u, &in->resize_cq, &out->created_cq, rings);
+}
+
+CALL(create_srq)
+{
+    return u_create_srq(u, &in->create_srq, &out->created_srq, rings);
+}
+
+CALL(modify_srq)
+{
+    UNUSED(out), UNUSED(rings);
+    return u_modify_srq(u, &in->srq_attr);
+}
+
+CALL(query_srq)
+{
+    UNUSED(rings);
+    return u_query_srq(u, &in->handle, &out->srq_attr);
+}
+
+CALL(destroy_srq)
+{
+    UNUSED(out), UNUSED(rings);
+    return u_destroy_srq(u, &in->handle);
+}
+
+CALL(create_ah)
+{
+    UNUSED(rings);
+    return u_create_ah(u, &in->create_ah, &out->created_ah);
+}
+
+CALL(destroy_ah)
+{
+    UNUSED(out), UNUSED(rings);
+    return u_destroy_ah(u, &in->handle);
+}
+
+CALL(open_xrcd)
+{
+    UNUSED(rings);
+    return u_open_xrcd(u, &in->open_xrcd, &out->handle);
+}
+
+CALL(close_xrcd)
+{
+    UNUSED(out), UNUSED(rings);
+    return u_close_xrcd(u, &in->handle);
+}
+
+CALL(open_qp)
+{
+    UNUSED(rings);
+    return u_open_qp(u, &in->open_qp, &out->created_qp);
+}
+
 #define HANDLE sizeof(struct bdy_u_handle)
 #define KEY sizeof(struct bdy_u_key_out)
 
@@ -162,6 +241,22 @@ static const struct call {
     {BDY_U_QUERY_QP, HANDLE, sizeof(struct bdy_u_qp_attr), call_query_qp, true},
     {BDY_U_DESTROY_QP, HANDLE, 0, call_destroy_qp, true},
     {BDY_U_QUERY_CLOCK, 0, sizeof(struct bdy_u_clock), call_query_clock, false},
+    {BDY_U_REREG_MR, sizeof(struct bdy_u_rereg_mr_in), KEY, call_rereg_mr, false},
+    {BDY_U_ALLOC_NULL_MR, HANDLE, KEY, call_alloc_null_mr, true},
+    {BDY_U_RESIZE_CQ, sizeof(struct bdy_u_resize_cq_in), sizeof(struct bdy_u_create_cq_out),
+     call_resize_cq, false},
+    {BDY_U_CREATE_SRQ, sizeof(struct bdy_u_create_srq_in), sizeof(struct bdy_u_create_srq_out),
+     call_create_srq, false},
+    {BDY_U_MODIFY_SRQ, sizeof(struct bdy_u_srq_attr), 0, call_modify_srq, false},
+    {BDY_U_QUERY_SRQ, HANDLE, sizeof(struct bdy_u_srq_attr), call_query_srq, true},
+    {BDY_U_DESTROY_SRQ, HANDLE, 0, call_destroy_srq, true},
+    {BDY_U_CREATE_AH, sizeof(struct bdy_u_create_ah_in), sizeof(struct bdy_u_create_ah_out),
+     call_create_ah, false},
+    {BDY_U_DESTROY_AH, HANDLE, 0, call_destroy_ah, true},
+    {BDY_U_OPEN_XRCD, sizeof(struct bdy_u_open_xrcd_in), HANDLE, call_open_xrcd, false},
+    {BDY_U_CLOSE_XRCD, HANDLE, 0, call_close_xrcd, true},
+    {BDY_U_OPEN_QP, sizeof(struct bdy_u_open_qp_in), sizeof(struct bdy_u_create_qp_out),
+     call_open_qp, false},
 };
 
 static const struct call *find(uint32_t op)

@@ -36,6 +36,9 @@ struct bdy_core_cfg {
     uint16_t lid;              /**< 1 to 0xbfff */
     uint8_t strict_ibta;       /**< refuse zero-based type 1 windows (decision 27) */
     uint8_t comp_vectors;      /**< event queues for completions, 1 to 7; 0: 1 */
+    uint8_t eth;               /**< link layer: 0 InfiniBand, 1 Ethernet (RoCEv2) */
+    uint32_t
+        viol_limit; /**< refused remote keys after which a queue pair raises an event; 0: never */
 };
 
 /** A completion or asynchronous event of a context. Called from inside a pci wait or BAR read: must
@@ -71,14 +74,23 @@ void bdy_core_uctx_close(struct bdy_uctx *uctx);
 
 /**
  * Serve one S2 call. `in_len` and `out_len` must be what uctx.h says for `op`. `rings` gets the
- * buffers that the caller shall share with the client (CREATE_CQ, CREATE_QP), else NULLs; they
- * belong to the object and live until it is destroyed. -EOPNOTSUPP unknown op or a kind of object
- * that the device lacks, -ENOENT unknown, freed or foreign handle on destroy and dealloc, -EINVAL
- * elsewhere (N1), -EBUSY still in use (N2, L3), -ENOMEM a table is full (N3), -EFAULT memory to
- * register is not there (H25), -EIO dead device.
+ * buffers that the caller shall share with the client (CREATE_CQ, RESIZE_CQ, CREATE_QP,
+ * CREATE_SRQ), else NULLs; they belong to the object and live until it is destroyed. -EOPNOTSUPP
+ * unknown op or a kind of object that the device lacks, -ENOENT unknown, freed or foreign handle on
+ * destroy and dealloc, -EINVAL elsewhere (N1), -EBUSY still in use (N2, L3), -ENOMEM a table is
+ * full (N3), -EFAULT memory to register is not there (H25), -EIO dead device.
  */
 int bdy_core_call(struct bdy_uctx *uctx, uint32_t op, const void *in, size_t in_len, void *out,
                   size_t out_len, struct bdy_dma_buf *rings[2]);
+
+/**
+ * BDY_U_OPEN_XRCD with a descriptor: `dev` and `ino` say which file it is of, and so which domain
+ * (H18). -EINVAL flags, or there is one and a new one was asked for; -EAGAIN there is none and
+ * creation was not asked for. bdy_core_call serves the call without a descriptor: a domain that
+ * nobody else can open.
+ */
+int bdy_core_open_xrcd(struct bdy_uctx *uctx, const struct bdy_u_open_xrcd_in *in, uint64_t dev,
+                       uint64_t ino, struct bdy_u_handle *out);
 
 /** Write a doorbell of the context's UAR page: `offset` within the page, 8-byte aligned, else
  * -EINVAL. -EIO. */

@@ -25,9 +25,26 @@ static struct qp *qp_of(struct bdy_core *core, uint64_t qpn)
 
 static void qp_event(struct bdy_core *core, uint64_t qpn, uint32_t type)
 {
-    const struct qp *qp = qp_of(core, qpn);
-    if (qp && (type != V_EVENT_SQ_DRAINED || qp->sqd_notify)) {
+    for (const struct qp *qp = qp_of(core, qpn); qp; qp = qp->owner_next) {
         event_to(qp->obj.uctx, qp->user_handle, type, 0);
+    }
+}
+
+static void srq_event(struct bdy_core *core, uint64_t srqn, uint32_t type)
+{
+    uint64_t slot = srqn - BDY_SRQN_BASE;
+    const struct srq *srq = slot < sizeof core->srq / sizeof core->srq[0] ? core->srq[slot] : NULL;
+    if (srq) {
+        event_to(srq->obj.uctx, srq->user_handle, type, 0);
+    }
+}
+
+static void event_to_all(struct bdy_core *core, uint32_t type)
+{
+    for (uint32_t i = 0; i < BDY_UAR_COUNT; i++) {
+        if (core->uctx[i]) {
+            event_to(core->uctx[i], 0, type, 0);
+        }
     }
 }
 
@@ -65,6 +82,25 @@ static void handle(struct bdy_core *core, const uint64_t *eqe)
         break;
     case BDY_EQE_KIND_SQ_DRAINED:
         qp_event(core, number, V_EVENT_SQ_DRAINED);
+        break;
+    case BDY_EQE_KIND_LAST_WQE:
+        qp_event(core, number, V_EVENT_LAST_WQE);
+        break;
+    case BDY_EQE_KIND_SRQ_LIMIT:
+        srq_event(core, number, V_EVENT_SRQ_LIMIT);
+        break;
+    case BDY_EQE_KIND_PORT_ACTIVE:
+        event_to_all(core, V_EVENT_PORT_ACTIVE);
+        break;
+    case BDY_EQE_KIND_PORT_ERR:
+        event_to_all(core, V_EVENT_PORT_ERR);
+        break;
+    case BDY_EQE_KIND_VIOLATIONS:
+        bdy_os_log(BDY_OS_INFO, "bindery: queue pair 0x%x: %u remote keys refused",
+                   (unsigned)number, (unsigned)data);
+        break;
+    case BDY_EQE_KIND_TABLE_READ:
+        bdy_os_log(BDY_OS_ERROR, "bindery: a table read failed for key 0x%x", (unsigned)data);
         break;
     case BDY_EQE_KIND_DEVICE_FATAL:
         core_die(core, bdy_health_name((unsigned)data));

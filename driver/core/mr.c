@@ -5,8 +5,7 @@
 #define MR_BITS                                                                                    \
     (V_ACCESS_LOCAL_WRITE | V_ACCESS_REMOTE_WRITE | V_ACCESS_REMOTE_READ |                         \
      V_ACCESS_REMOTE_ATOMIC | V_ACCESS_MW_BIND | V_ACCESS_ZERO_BASED)
-#define PAGES_IN_CREATE ((BDY_CMD_MBOX_BYTES - BDY_CREATE_MR_IN_BYTES) / 8u)
-#define PAGES_IN_WRITE ((BDY_CMD_MBOX_BYTES - BDY_WRITE_MTT_IN_BYTES) / 8u)
+#define PAGES_IN(bytes) ((BDY_CMD_MBOX_BYTES - (bytes)) / 8u)
 
 _Static_assert((int)V_ACCESS_LOCAL_WRITE == (int)BDY_ACCESS_BIT_LOCAL_WRITE &&
                    (int)V_ACCESS_REMOTE_WRITE == (int)BDY_ACCESS_BIT_REMOTE_WRITE &&
@@ -22,34 +21,34 @@ static bool fits(uint64_t start, uint64_t bytes)
     return bytes == 0 || start <= UINT64_MAX - (bytes - 1u);
 }
 
-static bool request_ok(const struct bdy_core *core, const struct bdy_u_reg_mr_in *in)
+static bool request_ok(const struct bdy_core *core, const struct mr_as *as)
 {
     const uint32_t writes = V_ACCESS_REMOTE_WRITE | V_ACCESS_REMOTE_ATOMIC;
-    return (in->access & ~(MR_BITS | V_ACCESS_OPTIONAL)) == 0 &&              // M2
-           (!(in->access & writes) || (in->access & V_ACCESS_LOCAL_WRITE)) && // M1
-           in->bytes <= core->limits.max_mr_size &&                           // M4
-           fits(in->va, in->bytes) &&                                         // M5
-           ((in->access & V_ACCESS_ZERO_BASED) || fits(in->iova, in->bytes));
+    return (as->access & ~(MR_BITS | V_ACCESS_OPTIONAL)) == 0 &&              // M2
+           (!(as->access & writes) || (as->access & V_ACCESS_LOCAL_WRITE)) && // M1
+           as->bytes <= core->limits.max_mr_size &&                           // M4
+           fits(as->va, as->bytes) &&                                         // M5
+           ((as->access & V_ACCESS_ZERO_BASED) || fits(as->iova, as->bytes));
 }
 
-static int map_memory(struct mr *mr, const struct bdy_u_reg_mr_in *in)
+static int map_memory(struct bdy_uctx *uctx, struct mr_as *as)
 {
-    struct bdy_pci *pci = mr->obj.uctx->core->pci;
+    struct bdy_pci *pci = uctx->core->pci;
     unsigned dir =
-        BDY_DMA_TO_DEVICE | (in->access & V_ACCESS_LOCAL_WRITE ? BDY_DMA_FROM_DEVICE : 0u);
-    if (in->bytes == 0) {
+        BDY_DMA_TO_DEVICE | (as->access & V_ACCESS_LOCAL_WRITE ? BDY_DMA_FROM_DEVICE : 0u);
+    as->mapped = false;
+    if (as->bytes == 0) {
         return 0;
     }
-    int rc = pci->ops->dma_map(pci, mr->obj.uctx->as, in->va, in->bytes, dir, &mr->map);
-    mr->mapped = rc == 0;
+    int rc = pci->ops->dma_map(pci, uctx->as, as->va, as->bytes, dir, &as->map);
+    as->mapped = rc == 0;
     return rc;
 }
 
-static void unmap_memory(struct mr *mr)
+static void unmap_memory(struct bdy_uctx *uctx, struct mr_as *as)
 {
-    struct bdy_pci *pci = mr->obj.uctx->core->pci;
-    if (mr->mapped) {
-        pci->ops->dma_unmap(pci, &mr->map);
+    if (as->mapped) {
+        uctx->core->pci->ops->dma_unmap(uctx->core->pci, &as->map);
     }
 }
 
@@ -70,15 +69,16 @@ static int write_pages(struct mr *mr, struct mtt_walk *walk, uint32_t first, uin
     return cmd_run(core, &cmd);
 }
 
-/** The pages that did not fit into CREATE_MR, then OPEN_MR. */
+/** The pages that did not fit into the first command, then OPEN_MR. */
 static int write_rest(struct mr *mr, struct mtt_walk *walk, uint32_t done, uint32_t npages)
 {
+    const uint32_t room = PAGES_IN(BDY_WRITE_MTT_IN_BYTES);
     int rc = 0;
     if (done == npages) {
         return 0;
     }
     while (done < npages && rc == 0) {
-        uint32_t count = npages - done < PAGES_IN_WRITE ? npages - done : PAGES_IN_WRITE;
+        uint32_t count = least(npages - done, room);
         rc = write_pages(mr, walk, done, count);
         done += count;
     }
@@ -86,54 +86,67 @@ static int write_rest(struct mr *mr, struct mtt_walk *walk, uint32_t done, uint3
     return rc ? rc : cmd_simple(uctx->core, BDY_CMD_OP_OPEN_MR, uctx->uar, mr->key);
 }
 
-static int create(struct mr *mr, const struct pd *pd, const struct bdy_u_reg_mr_in *in,
-                  const struct mtt_plan *plan)
+/** How the device shall translate; an empty region and the null one need nothing. */
+static int plan_of(const struct mr_as *as, struct mtt_plan *plan)
 {
-    struct bdy_uctx *uctx = mr->obj.uctx;
-    struct mtt_walk walk;
-    uint64_t *mbox = cmd_in(uctx->core);
-    uint32_t count = plan->npages < PAGES_IN_CREATE ? plan->npages : PAGES_IN_CREATE;
-    bool zero_based = (in->access & V_ACCESS_ZERO_BASED) != 0;
+    *plan = (struct mtt_plan){.direct = true};
+    return as->mapped ? mtt_plan(&as->map, as->bytes, plan) : 0;
+}
 
+/** A create_mr_in with the first `count` pages. */
+static void describe(uint64_t *mbox, const struct mr_as *as, const struct mtt_plan *plan,
+                     struct mtt_walk *walk, uint32_t count)
+{
+    bool zero_based = (as->access & V_ACCESS_ZERO_BASED) != 0;
     bdy_os_zero(mbox, BDY_CREATE_MR_IN_BYTES);
-    bdy_create_mr_in_set_pd(mbox, pd->number);
-    bdy_create_mr_in_set_rights(mbox, in->access & MR_BITS);
-    bdy_create_mr_in_set_direct(mbox, plan->direct);
+    bdy_create_mr_in_set_pd(mbox, as->pd);
+    bdy_create_mr_in_set_rights(mbox, as->access & MR_BITS);
+    bdy_create_mr_in_set_direct(mbox, plan->direct && !as->null);
+    bdy_create_mr_in_set_null_mr(mbox, as->null);
     bdy_create_mr_in_set_log_ps(mbox, plan->log_ps);
     bdy_create_mr_in_set_npages(mbox, plan->npages);
     bdy_create_mr_in_set_inline_pages(mbox, count);
-    bdy_create_mr_in_set_start(mbox, zero_based ? 0 : in->iova);
-    bdy_create_mr_in_set_len(mbox, in->bytes);
+    bdy_create_mr_in_set_start(mbox, zero_based ? 0 : as->iova);
+    bdy_create_mr_in_set_len(mbox, as->bytes);
     bdy_create_mr_in_set_list_off(mbox, plan->list_off);
     bdy_create_mr_in_set_base(mbox, plan->base);
     if (count > 0) {
-        mtt_walk_start(&walk, &mr->map, plan);
+        mtt_walk_start(walk, &as->map, plan);
     }
     for (uint32_t i = 0; i < count; i++) {
-        mbox[BDY_CREATE_MR_IN_WORDS + i] = mtt_walk_next(&walk);
+        mbox[BDY_CREATE_MR_IN_WORDS + i] = mtt_walk_next(walk);
     }
+}
+
+static int create(struct mr *mr)
+{
+    struct bdy_uctx *uctx = mr->obj.uctx;
+    struct mtt_plan plan;
+    struct mtt_walk walk;
+    int rc = plan_of(&mr->as, &plan);
+    if (rc != 0) {
+        return rc;
+    }
+    uint32_t count = least(plan.npages, PAGES_IN(BDY_CREATE_MR_IN_BYTES));
+    describe(cmd_in(uctx->core), &mr->as, &plan, &walk, count);
     struct cmd cmd = {.op = BDY_CMD_OP_CREATE_MR,
                       .uctx = uctx->uar,
                       .in_len = BDY_CREATE_MR_IN_BYTES + 8u * count};
-    int rc = cmd_run(uctx->core, &cmd);
+    rc = cmd_run(uctx->core, &cmd);
     if (rc != 0) {
         return rc;
     }
     mr->key = (uint32_t)cmd.out0;
-    rc = write_rest(mr, &walk, count, plan->npages);
+    rc = write_rest(mr, &walk, count, plan.npages);
     if (rc != 0) {
         cmd_simple(uctx->core, BDY_CMD_OP_DESTROY_MR, uctx->uar, mr->key);
     }
     return rc;
 }
 
-int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy_u_key_out *out)
+/** Map, and make it known to the device. `as` is checked, and not mapped yet. */
+static int add(struct bdy_uctx *uctx, const struct mr_as *as, struct bdy_u_key_out *out)
 {
-    struct mtt_plan plan = {.direct = true}; // what an empty region has
-    const struct pd *pd = obj_find(uctx, in->pd, OBJ_PD);
-    if (!pd || !request_ok(uctx->core, in)) {
-        return -EINVAL;
-    }
     struct mr *mr = bdy_os_alloc(sizeof *mr);
     if (!mr) {
         return -ENOMEM;
@@ -142,14 +155,12 @@ int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy
     if (rc != 0) {
         goto free_mr;
     }
-    rc = map_memory(mr, in);
+    mr->as = *as;
+    rc = as->null ? 0 : map_memory(uctx, &mr->as);
     if (rc != 0) {
         goto remove;
     }
-    rc = mr->mapped ? mtt_plan(&mr->map, in->bytes, &plan) : 0;
-    if (rc == 0) {
-        rc = create(mr, pd, in, &plan);
-    }
+    rc = create(mr);
     if (rc != 0) {
         goto unmap;
     }
@@ -157,7 +168,7 @@ int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy
     return 0;
 
 unmap:
-    unmap_memory(mr);
+    unmap_memory(uctx, &mr->as);
 remove:
     obj_remove(&mr->obj);
 free_mr:
@@ -165,15 +176,126 @@ free_mr:
     return rc;
 }
 
+int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy_u_key_out *out)
+{
+    const struct pd *pd = obj_find(uctx, in->pd, OBJ_PD);
+    struct mr_as as = {.va = in->va, .bytes = in->bytes, .iova = in->iova, .access = in->access};
+    if (!pd || !request_ok(uctx->core, &as)) {
+        return -EINVAL;
+    }
+    as.pd = pd->number;
+    return add(uctx, &as, out);
+}
+
+/** Every address, for local use: reads give zeros, writes vanish. */
+int u_alloc_null_mr(struct bdy_uctx *uctx, const struct bdy_u_handle *in, struct bdy_u_key_out *out)
+{
+    const struct pd *pd = obj_find(uctx, in->handle, OBJ_PD);
+    struct mr_as as = {.bytes = UINT64_MAX, .access = V_ACCESS_LOCAL_WRITE, .null = true};
+    if (!pd) {
+        return -EINVAL;
+    }
+    as.pd = pd->number;
+    return add(uctx, &as, out);
+}
+
+/** REREG_MR. Without new memory the device keeps its page list and no page is sent. */
+static int rereg(struct mr *mr, struct mr_as *next, bool remapped)
+{
+    struct bdy_uctx *uctx = mr->obj.uctx;
+    const uint32_t bytes = BDY_REREG_MR_IN_BYTES + BDY_CREATE_MR_IN_BYTES;
+    struct mtt_plan plan;
+    struct mtt_walk walk;
+    uint64_t *mbox = cmd_in(uctx->core);
+    int rc = plan_of(next, &plan);
+    if (rc != 0) {
+        return rc;
+    }
+    uint32_t count = remapped ? least(plan.npages, PAGES_IN(bytes)) : 0;
+    bdy_os_zero(mbox, BDY_REREG_MR_IN_BYTES);
+    bdy_rereg_mr_in_set_key(mbox, mr->key);
+    describe(mbox + BDY_REREG_MR_IN_WORDS, next, &plan, &walk, count);
+    struct cmd cmd = {.op = BDY_CMD_OP_REREG_MR, .uctx = uctx->uar, .in_len = bytes + 8u * count};
+    rc = cmd_run(uctx->core, &cmd);
+    if (rc != 0) {
+        mr->unsure = rc != -EBUSY && rc != -ENOMEM;
+        return rc;
+    }
+    mr->key = (uint32_t)cmd.out0;
+    rc = remapped ? write_rest(mr, &walk, count, plan.npages) : 0;
+    if (rc != 0) {
+        cmd_simple(uctx->core, BDY_CMD_OP_DESTROY_MR, uctx->uar, mr->key);
+        mr->unsure = true;
+    }
+    return rc;
+}
+
+/** What is not flagged stays (M7). */
+static int next_of(struct bdy_uctx *uctx, const struct bdy_u_rereg_mr_in *in, struct mr_as *next)
+{
+    if (in->flags & V_REREG_TRANSLATION) {
+        next->va = in->va;
+        next->bytes = in->bytes;
+        next->iova = in->iova;
+    }
+    if (in->flags & V_REREG_PD) {
+        const struct pd *pd = obj_find(uctx, in->pd, OBJ_PD);
+        if (!pd) {
+            return -EINVAL;
+        }
+        next->pd = pd->number;
+    }
+    if (in->flags & V_REREG_ACCESS) {
+        next->access = in->access;
+    }
+    return request_ok(uctx->core, next) ? 0 : -EINVAL;
+}
+
+int u_rereg_mr(struct bdy_uctx *uctx, const struct bdy_u_rereg_mr_in *in, struct bdy_u_key_out *out)
+{
+    const uint32_t all = V_REREG_TRANSLATION | V_REREG_PD | V_REREG_ACCESS;
+    struct mr *mr = obj_find(uctx, in->handle, OBJ_MR);
+    if (!mr || mr->as.null || mr->unsure || in->flags == 0 || (in->flags & ~all)) {
+        return -EINVAL;
+    }
+    struct mr_as next = mr->as;
+    int rc = next_of(uctx, in, &next);
+    if (rc != 0) {
+        return rc;
+    }
+    // memory that was mapped for reading only must be mapped again to be written
+    bool remap =
+        (in->flags & V_REREG_TRANSLATION) || (next.access & ~mr->as.access & V_ACCESS_LOCAL_WRITE);
+    rc = remap ? map_memory(uctx, &next) : 0;
+    if (rc == 0) {
+        rc = rereg(mr, &next, remap);
+    }
+    if (rc != 0) {
+        if (remap) {
+            unmap_memory(uctx, &next);
+        }
+        return rc;
+    }
+    if (remap) {
+        unmap_memory(uctx, &mr->as);
+    }
+    mr->as = next;
+    *out = (struct bdy_u_key_out){.handle = mr->obj.handle, .key = mr->key};
+    return 0;
+}
+
 /** The device drains first; only then may the mapping go. */
 int mr_destroy(struct mr *mr, bool force)
 {
     struct bdy_uctx *uctx = mr->obj.uctx;
     int rc = cmd_simple(uctx->core, BDY_CMD_OP_DESTROY_MR, uctx->uar, mr->key);
+    if (rc == -EINVAL && mr->unsure) { // it was gone
+        rc = 0;
+    }
     if (rc != 0 && !force) {
         return rc;
     }
-    unmap_memory(mr);
+    unmap_memory(uctx, &mr->as);
     obj_remove(&mr->obj);
     bdy_os_free(mr);
     return rc;

@@ -14,16 +14,42 @@
 #include "os.h"
 #include "verbs_abi.h"
 
+/** What the hardware does not do yet is not offered: query_device says so and the calls refuse. */
+enum feature {
+    FEATURE_UC = 1,
+    FEATURE_UD = 2,
+    FEATURE_SRQ = 4,
+    FEATURE_XRC = 8,
+    FEATURE_ATOMIC = 16,
+    FEATURE_SEND_INV = 32,
+    FEATURE_INLINE = 64,
+    FEATURE_RESIZE = 128
+};
+#ifndef CORE_FEATURES
+#define CORE_FEATURES 0u
+#endif
+
 #define CORE_EQS (1u << BDY_LOG_EQS)
 #define CORE_EQ_LOG 12u
 #define CORE_CMD_LOG 4u
 #define CORE_MAX_WR 4096u
 #define CORE_MAX_CQE 65535u
-#define CORE_MAX_INLINE 0u
+#define CORE_MAX_INLINE (CORE_FEATURES & FEATURE_INLINE ? 256u : 0u)
 #define CORE_GIDS 3u
 #define CORE_CMD_CYCLES UINT64_C(20000000)
 
-enum obj_kind { OBJ_PD = 1, OBJ_MR, OBJ_MW, OBJ_CHANNEL, OBJ_CQ, OBJ_QP, OBJ_KINDS };
+enum obj_kind {
+    OBJ_PD = 1,
+    OBJ_MR,
+    OBJ_MW,
+    OBJ_CHANNEL,
+    OBJ_CQ,
+    OBJ_QP,
+    OBJ_SRQ,
+    OBJ_AH,
+    OBJ_XRCD,
+    OBJ_KINDS
+};
 
 /** Head of every object that a context owns. */
 struct obj {
@@ -38,11 +64,21 @@ struct pd {
     uint32_t number;
 };
 
+/** What a region is registered as. */
+struct mr_as {
+    uint64_t va, bytes, iova;
+    uint32_t pd; /**< number */
+    uint32_t access;
+    bool mapped; /**< an empty region and the null region have no mapping */
+    bool null;
+    struct bdy_dma_map map;
+};
+
 struct mr {
     struct obj obj;
     uint32_t key;
-    bool mapped; /**< an empty region has no mapping */
-    struct bdy_dma_map map;
+    bool unsure; /**< the device may have lost it in a failed re-registration */
+    struct mr_as as;
 };
 
 struct mw {
@@ -60,14 +96,46 @@ struct cq {
     uint32_t number;
     uint64_t user_handle;
     struct channel *channel; /**< or NULL */
+    uint32_t vector;
     struct bdy_dma_buf ring, dbr;
+    struct bdy_dma_buf old; /**< ring before the last resize: its entries may still be read (C2) */
 };
 
-struct qp {
+/** An XRC domain, known by the file of the descriptor that it was opened with (H18). */
+struct domain {
+    uint32_t number, handles;
+    uint64_t dev, ino;
+    bool has_file;
+    struct domain *next;
+};
+
+struct xrcd {
+    struct obj obj;
+    struct domain *domain;
+    uint32_t users; /**< queue pairs and shared receive queues of this handle (N2) */
+};
+
+struct srq {
     struct obj obj;
     uint32_t number;
     uint64_t user_handle;
-    bool sqd_notify;
+    struct xrcd *xrcd; /**< or NULL */
+    uint32_t max_wr, max_sge;
+    struct bdy_dma_buf ring;
+};
+
+struct ah {
+    struct obj obj;
+    uint32_t number;
+};
+
+/** One owner's end of a queue pair. XRC_RECV ones may have several, chained at core->qp[]. */
+struct qp {
+    struct obj obj;
+    struct qp *owner_next;
+    struct xrcd *xrcd; /**< XRC_RECV */
+    uint32_t number;
+    uint64_t user_handle;
     uint32_t type, sig_all;
     struct bdy_u_create_qp_out cap;
     struct bdy_dma_buf sq, rq;
@@ -133,6 +201,8 @@ struct bdy_core {
     uint32_t next_uar;
     struct cq *cq[1u << BDY_LOG_CQS];
     struct qp *qp[1u << BDY_LOG_QPS];
+    struct srq *srq[1u << BDY_LOG_SRQS];
+    struct domain *domains;
 };
 
 /** One command for firmware. Mailboxes are core->in_mbox and core->out_mbox. */
@@ -194,6 +264,10 @@ int u_query_clock(struct bdy_uctx *uctx, struct bdy_u_clock *out);
 int u_alloc_pd(struct bdy_uctx *uctx, struct bdy_u_handle *out);
 int u_dealloc_pd(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
 int u_reg_mr(struct bdy_uctx *uctx, const struct bdy_u_reg_mr_in *in, struct bdy_u_key_out *out);
+int u_rereg_mr(struct bdy_uctx *uctx, const struct bdy_u_rereg_mr_in *in,
+               struct bdy_u_key_out *out);
+int u_alloc_null_mr(struct bdy_uctx *uctx, const struct bdy_u_handle *in,
+                    struct bdy_u_key_out *out);
 int u_dereg_mr(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
 int u_alloc_mw(struct bdy_uctx *uctx, const struct bdy_u_alloc_mw_in *in,
                struct bdy_u_key_out *out);
@@ -204,6 +278,21 @@ int u_destroy_channel(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
 int u_create_cq(struct bdy_uctx *uctx, const struct bdy_u_create_cq_in *in,
                 struct bdy_u_create_cq_out *out, struct bdy_dma_buf *rings[2]);
 int u_destroy_cq(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_resize_cq(struct bdy_uctx *uctx, const struct bdy_u_resize_cq_in *in,
+                struct bdy_u_create_cq_out *out, struct bdy_dma_buf *rings[2]);
+int u_create_srq(struct bdy_uctx *uctx, const struct bdy_u_create_srq_in *in,
+                 struct bdy_u_create_srq_out *out, struct bdy_dma_buf *rings[2]);
+int u_modify_srq(struct bdy_uctx *uctx, const struct bdy_u_srq_attr *in);
+int u_query_srq(struct bdy_uctx *uctx, const struct bdy_u_handle *in, struct bdy_u_srq_attr *out);
+int u_destroy_srq(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_create_ah(struct bdy_uctx *uctx, const struct bdy_u_create_ah_in *in,
+                struct bdy_u_create_ah_out *out);
+int u_destroy_ah(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_open_xrcd(struct bdy_uctx *uctx, const struct bdy_u_open_xrcd_in *in,
+                struct bdy_u_handle *out);
+int u_close_xrcd(struct bdy_uctx *uctx, const struct bdy_u_handle *in);
+int u_open_qp(struct bdy_uctx *uctx, const struct bdy_u_open_qp_in *in,
+              struct bdy_u_create_qp_out *out);
 int u_create_qp(struct bdy_uctx *uctx, const struct bdy_u_create_qp_in *in,
                 struct bdy_u_create_qp_out *out, struct bdy_dma_buf *rings[2]);
 int u_modify_qp(struct bdy_uctx *uctx, const struct bdy_u_modify_qp_in *in);
@@ -218,5 +307,35 @@ int mw_destroy(struct mw *mw, bool force);
 int channel_destroy(struct channel *channel, bool force);
 int cq_destroy(struct cq *cq, bool force);
 int qp_destroy(struct qp *qp, bool force);
+/** User context that a command about the queue pair is from: 0, the driver, where it has several
+ * owners. */
+uint32_t qp_asker(const struct qp *qp);
+int srq_destroy(struct srq *srq, bool force);
+int ah_destroy(struct ah *ah, bool force);
+int xrcd_destroy(struct xrcd *xrcd, bool force);
+
+/** A source GID index that has a GID. */
+bool gid_in_use(const struct bdy_core *core, unsigned index);
+
+/** Smallest n with 2^n >= value. */
+static inline uint32_t log2_ceil(uint32_t value)
+{
+    return value <= 1u ? 0 : 32u - (uint32_t)__builtin_clz(value - 1u);
+}
+
+static inline uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/** log2 of a receive WQE's stride in units of 64 bytes, and the SGEs that such a stride holds. */
+static inline uint32_t recv_log_stride(uint32_t sges)
+{
+    return log2_ceil((BDY_RQ_SGE_OFFSET + BDY_SGE_BYTES * sges + 63u) / 64u);
+}
+static inline uint32_t recv_sges(uint32_t log_stride)
+{
+    return least(((64u << log_stride) - BDY_RQ_SGE_OFFSET) / BDY_SGE_BYTES, BDY_MAX_SGE);
+}
 
 #endif

@@ -62,7 +62,8 @@ static int write_settings(struct bdy_core *core)
         {BDY_REG_BAR_BUS_MASTER_OFFSET, BDY_REG_BAR_BUS_MASTER_ENABLE_MASK},
         {BDY_REG_BAR_TBL_DELAY_OFFSET, cfg->tbl_delay},
         {BDY_REG_BAR_LINK_FAULT_OFFSET, cfg->link_fault},
-        {BDY_REG_BAR_PORT_OFFSET, cfg->lid | BDY_REG_BAR_PORT_UP_MASK},
+        {BDY_REG_BAR_PORT_OFFSET,
+         cfg->lid | BDY_REG_BAR_PORT_UP_MASK | (cfg->eth ? BDY_REG_BAR_PORT_ETH_MASK : 0)},
     };
     int rc = 0;
     for (size_t i = 0; i < sizeof settings / sizeof settings[0] && rc == 0; i++) {
@@ -82,6 +83,7 @@ static int init_hca(struct bdy_core *core)
     bdy_init_hca_in_set_seed_hi(in, core->cfg.seed_hi);
     bdy_init_hca_in_set_eqn(in, core->eq[0].number);
     bdy_init_hca_in_set_strict_ibta(in, core->cfg.strict_ibta);
+    bdy_init_hca_in_set_viol_limit(in, core->cfg.viol_limit);
     struct cmd cmd = {.op = BDY_CMD_OP_INIT_HCA, .in_len = BDY_INIT_HCA_IN_BYTES};
     int rc = cmd_run(core, &cmd);
     core->initialised = rc == 0;
@@ -92,6 +94,12 @@ static int init_hca(struct bdy_core *core)
 static uint32_t share(uint32_t size)
 {
     return size - size / 8u;
+}
+
+/** A build without the table shows 0. */
+static uint32_t optional(uint64_t log_size)
+{
+    return log_size ? share(1u << log_size) : 0;
 }
 
 /** What one context may have is also what query_device promises (N3). */
@@ -105,6 +113,9 @@ static void set_quotas(struct limits *limits, const uint64_t *out)
     quota[OBJ_CQ] = share(1u << bdy_query_hca_out_get_log_cqs(out));
     quota[OBJ_QP] = share(1u << bdy_query_hca_out_get_log_qps(out));
     quota[OBJ_CHANNEL] = quota[OBJ_CQ];
+    quota[OBJ_SRQ] = optional(bdy_query_hca_out_get_log_srqs(out));
+    quota[OBJ_AH] = optional(bdy_query_hca_out_get_log_ahs(out));
+    quota[OBJ_XRCD] = share((uint32_t)bdy_query_hca_out_get_max_xrcd(out));
 }
 
 static int query_hca(struct bdy_core *core)
@@ -121,7 +132,8 @@ static int query_hca(struct bdy_core *core)
     // In 4 KiB pages, one of them for a start that is off a page line.
     limits->max_mr_size = ((UINT64_C(1) << bdy_query_hca_out_get_log_mtt(out)) - 1u) << 12;
     if (bdy_query_hca_out_get_log_cqs(out) > BDY_LOG_CQS ||
-        bdy_query_hca_out_get_log_qps(out) > BDY_LOG_QPS) {
+        bdy_query_hca_out_get_log_qps(out) > BDY_LOG_QPS ||
+        bdy_query_hca_out_get_log_srqs(out) > BDY_LOG_SRQS) {
         return -ENODEV;
     }
     return 0;
@@ -155,7 +167,7 @@ static int bring_up(struct bdy_core *core)
 
 static bool cfg_ok(const struct bdy_core_cfg *cfg)
 {
-    return cfg->lid >= 1u && cfg->lid <= 0xbfffu && cfg->strict_ibta <= 1u &&
+    return cfg->lid >= 1u && cfg->lid <= 0xbfffu && cfg->strict_ibta <= 1u && cfg->eth <= 1u &&
            cfg->comp_vectors < CORE_EQS;
 }
 

@@ -10,7 +10,7 @@
     (V_ACCESS_LOCAL_WRITE | V_ACCESS_REMOTE_WRITE | V_ACCESS_REMOTE_READ |                         \
      V_ACCESS_REMOTE_ATOMIC | V_ACCESS_MW_BIND)
 
-static bool gid_in_use(const struct bdy_core *core, unsigned index)
+bool gid_in_use(const struct bdy_core *core, unsigned index)
 {
     uint8_t any = 0;
     for (unsigned i = 0; index < CORE_GIDS && i < 16u; i++) {
@@ -21,7 +21,8 @@ static bool gid_in_use(const struct bdy_core *core, unsigned index)
 
 static bool path_ok(const struct bdy_core *core, const struct bdy_u_qp_attr *a)
 {
-    return a->is_global <= 1u && a->sl <= 15u && a->src_path_bits <= 127u &&
+    return a->is_global <= 1u && (a->is_global || !core->cfg.eth) && a->sl <= 15u &&
+           a->src_path_bits <= 127u &&
            (!a->is_global || (a->flow_label <= 0xfffffu && gid_in_use(core, a->sgid_index)));
 }
 
@@ -77,7 +78,9 @@ static void set_attr(uint64_t *ctx, const struct bdy_u_qp_attr *a)
         uint64_t value;
     } fields[] = {
         {V_ATTR_STATE, bdy_qp_ctx0_set_st, a->qp_state},
+        {V_ATTR_SQD_NOTIFY, bdy_qp_ctx0_set_sqd_event, a->en_sqd_async},
         {V_ATTR_ACCESS, bdy_qp_ctx0_set_rights, a->access},
+        {V_ATTR_QKEY, bdy_qp_ctx0_set_qkey, a->qkey},
         {V_ATTR_PKEY_INDEX, bdy_qp_ctx0_set_pkey_index, a->pkey_index},
         {V_ATTR_PORT, bdy_qp_ctx0_set_port, a->port_num},
         {V_ATTR_MTU, bdy_qp_ctx0_set_mtu, a->path_mtu},
@@ -104,10 +107,8 @@ static void set_attr(uint64_t *ctx, const struct bdy_u_qp_attr *a)
 /** The present context, in core->out_mbox. */
 static int query(struct qp *qp)
 {
-    struct cmd cmd = {.op = BDY_CMD_OP_QUERY_QP,
-                      .uctx = qp->obj.uctx->uar,
-                      .out_len = CTX_BYTES,
-                      .in0 = qp->number};
+    struct cmd cmd = {
+        .op = BDY_CMD_OP_QUERY_QP, .uctx = qp_asker(qp), .out_len = CTX_BYTES, .in0 = qp->number};
     return cmd_run(qp->obj.uctx->core, &cmd);
 }
 
@@ -126,7 +127,7 @@ static int modify(struct qp *qp, const struct bdy_u_qp_attr *a)
     bdy_os_copy(ctx, cmd_out(core), CTX_BYTES);
     set_attr(ctx, a);
     struct cmd cmd = {.op = BDY_CMD_OP_MODIFY_QP,
-                      .uctx = qp->obj.uctx->uar,
+                      .uctx = qp_asker(qp),
                       .in_len = BDY_MODIFY_QP_IN_BYTES + CTX_BYTES};
     return cmd_run(core, &cmd);
 }
@@ -137,19 +138,8 @@ int u_modify_qp(struct bdy_uctx *uctx, const struct bdy_u_modify_qp_in *in)
     if (!qp || !attr_ok(uctx->core, in)) {
         return -EINVAL;
     }
-    bool notify = qp->sqd_notify;
-    if ((in->mask & V_ATTR_STATE) && in->qp_state == BDY_QP_ST_SQD) {
-        // before the command: the event may come with its end
-        qp->sqd_notify = (in->mask & V_ATTR_SQD_NOTIFY) && in->en_sqd_async;
-    }
     int rc = query(qp);
-    if (rc == 0) {
-        rc = modify(qp, in);
-    }
-    if (rc != 0) {
-        qp->sqd_notify = notify;
-    }
-    return rc;
+    return rc ? rc : modify(qp, in);
 }
 
 static void get_path(const uint64_t *ctx, struct bdy_u_qp_attr *out)
@@ -176,6 +166,7 @@ static void get_attr(const uint64_t *ctx, struct bdy_u_qp_attr *out)
     out->rq_psn = (uint32_t)bdy_qp_ctx0_get_rq_psn(ctx);
     out->sq_psn = (uint32_t)bdy_qp_ctx0_get_sq_psn(ctx);
     out->dest_qp_num = (uint32_t)bdy_qp_ctx0_get_dest_qpn(ctx);
+    out->qkey = (uint32_t)bdy_qp_ctx0_get_qkey(ctx);
     out->access = (uint32_t)bdy_qp_ctx0_get_rights(ctx);
     out->pkey_index = (uint16_t)bdy_qp_ctx0_get_pkey_index(ctx);
     out->max_rd_atomic = (uint8_t)bdy_qp_ctx0_get_max_rd(ctx);

@@ -42,6 +42,22 @@ int u_query_device(struct bdy_uctx *uctx, struct bdy_u_device_attr *out)
     out->max_qp = limits->quota[OBJ_QP];
     out->max_qp_wr = CORE_MAX_WR;
     out->device_cap_flags = V_CAP_MW | V_CAP_MW_2B | V_CAP_RC_RNR_NAK_GEN | V_CAP_SYS_IMAGE_GUID;
+    if (CORE_FEATURES & FEATURE_SEND_INV) { // V3: with LOCAL_INV it is the whole of it
+        out->device_cap_flags |= V_CAP_MEM_MGT;
+    }
+    if (CORE_FEATURES & FEATURE_XRC) {
+        out->device_cap_flags |= V_CAP_XRC;
+        out->max_xrcd = limits->quota[OBJ_XRCD];
+    }
+    if (CORE_FEATURES & FEATURE_SRQ) {
+        out->max_srq = limits->quota[OBJ_SRQ];
+        out->max_srq_wr = CORE_MAX_WR;
+        out->max_srq_sge = BDY_MAX_SGE;
+    }
+    if (CORE_FEATURES & FEATURE_UD) {
+        out->max_ah = limits->quota[OBJ_AH];
+    }
+    out->atomic_cap = CORE_FEATURES & FEATURE_ATOMIC ? V_ATOMIC_HCA : V_ATOMIC_NONE; // H15
     out->max_sge = BDY_MAX_SGE;
     out->max_sge_rd = BDY_MAX_SGE;
     out->max_cq = limits->quota[OBJ_CQ];
@@ -69,13 +85,13 @@ int u_query_port(struct bdy_uctx *uctx, struct bdy_u_port_attr *out)
     out->gid_tbl_len = CORE_GIDS;
     out->max_msg_sz = 1u << BDY_MAX_MSG_LOG;
     out->pkey_tbl_len = 1;
-    out->lid = core->cfg.lid;
-    out->sm_lid = core->cfg.lid;
+    out->lid = core->cfg.eth ? 0 : core->cfg.lid;
+    out->sm_lid = out->lid;
     out->max_vl_num = 1;
     out->active_width = V_WIDTH_4X;
     out->active_speed = V_SPEED_EDR;
     out->phys_state = V_PHYS_LINK_UP;
-    out->link_layer = V_LINK_LAYER_IB;
+    out->link_layer = core->cfg.eth ? V_LINK_LAYER_ETH : V_LINK_LAYER_IB;
     bdy_os_copy(out->gid, core->gid, sizeof out->gid);
     return 0;
 }

@@ -68,6 +68,12 @@ static int destroy(struct obj *obj)
         return mr_destroy((struct mr *)obj, true);
     case OBJ_CQ:
         return cq_destroy((struct cq *)obj, true);
+    case OBJ_SRQ:
+        return srq_destroy((struct srq *)obj, true);
+    case OBJ_AH:
+        return ah_destroy((struct ah *)obj, true);
+    case OBJ_XRCD:
+        return xrcd_destroy((struct xrcd *)obj, true);
     case OBJ_CHANNEL:
         return channel_destroy((struct channel *)obj, true);
     default:
@@ -88,7 +94,8 @@ static void kill_pds(struct bdy_uctx *uctx)
 /** Users before what they use. */
 static void destroy_all(struct bdy_uctx *uctx)
 {
-    static const enum obj_kind order[] = {OBJ_QP, OBJ_MW, OBJ_MR, OBJ_CQ, OBJ_CHANNEL, OBJ_PD};
+    static const enum obj_kind order[] = {OBJ_QP, OBJ_SRQ,     OBJ_AH,   OBJ_MW, OBJ_MR,
+                                          OBJ_CQ, OBJ_CHANNEL, OBJ_XRCD, OBJ_PD};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         for (struct obj *obj = uctx->first, *next; obj; obj = next) {
             next = obj->next;

@@ -18,6 +18,8 @@ enum v_cap {
     V_CAP_SYS_IMAGE_GUID = 1 << 11,
     V_CAP_RC_RNR_NAK_GEN = 1 << 12,
     V_CAP_MW = 1 << 17,
+    V_CAP_XRC = 1 << 20,
+    V_CAP_MEM_MGT = 1 << 21,
     V_CAP_MW_2B = 1 << 24
 };
 
@@ -28,7 +30,11 @@ enum v_event {
     V_EVENT_QP_ACCESS_ERR = 3,
     V_EVENT_COMM_EST = 4,
     V_EVENT_SQ_DRAINED = 5,
-    V_EVENT_DEVICE_FATAL = 8
+    V_EVENT_DEVICE_FATAL = 8,
+    V_EVENT_PORT_ACTIVE = 9,
+    V_EVENT_PORT_ERR = 10,
+    V_EVENT_SRQ_LIMIT = 15,
+    V_EVENT_LAST_WQE = 16
 };
 
 enum v_qp_type {
@@ -38,6 +44,16 @@ enum v_qp_type {
     V_QPT_XRC_SEND = 9,
     V_QPT_XRC_RECV = 10
 };
+
+enum v_rereg { V_REREG_TRANSLATION = 1, V_REREG_PD = 2, V_REREG_ACCESS = 4 };
+
+enum v_srq_type { V_SRQT_BASIC = 0, V_SRQT_XRC = 1 };
+enum v_srq_attr { V_SRQ_MAX_WR = 1, V_SRQ_LIMIT = 2 };
+
+enum v_atomic { V_ATOMIC_NONE = 0, V_ATOMIC_HCA = 1 };
+
+/** O_CREAT and O_EXCL of open_xrcd, as Linux has them. */
+enum v_oflags { V_O_CREAT = 0100, V_O_EXCL = 0200 };
 
 enum v_attr {
     V_ATTR_STATE = 1 << 0,
@@ -65,6 +81,7 @@ enum v_port {
     V_PORT_ACTIVE = 4,
     V_PHYS_LINK_UP = 5,
     V_LINK_LAYER_IB = 1,
+    V_LINK_LAYER_ETH = 2,
     V_WIDTH_4X = 2,
     V_SPEED_EDR = 32
 };

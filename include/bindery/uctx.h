@@ -42,7 +42,7 @@ enum bdy_uctx_op {
     BDY_U_QUERY_CLOCK = 19,    /**< out: bdy_u_clock */
     BDY_U_REREG_MR = 20,       /**< in: bdy_u_rereg_mr_in; out: bdy_u_key_out; -EBUSY with bound windows: nothing changed (L10) */
     BDY_U_ALLOC_NULL_MR = 21,  /**< in: bdy_u_handle {PD}; out: bdy_u_key_out; freed by DEREG_MR */
-    BDY_U_RESIZE_CQ = 22,      /**< in: bdy_u_resize_cq_in; out: bdy_u_create_cq_out; rings: [0] the new CQ (C2) */
+    BDY_U_RESIZE_CQ = 22,      /**< in: bdy_u_resize_cq_in; out: bdy_u_create_cq_out; rings: [0] the new CQ (C2). The old ring may be read until the next resize */
     BDY_U_CREATE_SRQ = 23,     /**< in: bdy_u_create_srq_in; out: bdy_u_create_srq_out; rings: [0] SRQ */
     BDY_U_MODIFY_SRQ = 24,     /**< in: bdy_u_srq_attr */
     BDY_U_QUERY_SRQ = 25,      /**< in: bdy_u_handle; out: bdy_u_srq_attr */
@@ -87,7 +87,7 @@ struct bdy_u_alloc_mw_in { uint32_t pd, type; };
 struct bdy_u_rereg_mr_in { uint64_t va, bytes, iova; uint32_t handle, flags, pd, access; };
 
 struct bdy_u_create_cq_in { uint64_t user_handle; /**< comes back in events */ uint32_t cqe, channel /**< handle or 0 */, vector, rsvd; };
-struct bdy_u_create_cq_out { uint32_t handle, cqn, cqe /**< entries, power of two */, rsvd; };
+struct bdy_u_create_cq_out { uint32_t handle, cqn, cqe /**< ring's entries, power of two; one is for the RESIZE mark */, rsvd; };
 struct bdy_u_resize_cq_in { uint32_t handle, cqe; };
 
 /** Ring of receive WQEs; rwqe.cookie names a request, because requests of a shared queue end in any order. */

@@ -116,6 +116,61 @@ struct User {
         return out;
     }
 
+    static bdy_u_create_srq_in SrqIn(uint32_t pd, uint32_t max_wr = 10)
+    {
+        bdy_u_create_srq_in in{};
+        in.user_handle = 0x59;
+        in.pd = pd;
+        in.max_wr = max_wr;
+        in.max_sge = 2;
+        return in;
+    }
+
+    bdy_u_create_srq_out Srq(uint32_t pd)
+    {
+        bdy_u_create_srq_out out{};
+        EXPECT_EQ(Call(BDY_U_CREATE_SRQ, SrqIn(pd), &out), 0);
+        return out;
+    }
+
+    static bdy_u_create_ah_in AhIn(uint32_t pd)
+    {
+        bdy_u_create_ah_in in{};
+        in.pd = pd;
+        in.port_num = 1;
+        in.dlid = 9;
+        in.sl = 3;
+        return in;
+    }
+
+    bdy_u_create_ah_out Ah(uint32_t pd)
+    {
+        bdy_u_create_ah_out out{};
+        EXPECT_EQ(Call(BDY_U_CREATE_AH, AhIn(pd), &out), 0);
+        return out;
+    }
+
+    /** A domain of the file (dev 1, `ino`); 0: of no file. */
+    uint32_t Xrcd(uint64_t ino = 0)
+    {
+        bdy_u_handle out{};
+        bdy_u_open_xrcd_in in{V_O_CREAT, ino != 0};
+        EXPECT_EQ(
+            ino ? bdy_core_open_xrcd(uctx, &in, 1, ino, &out) : Call(BDY_U_OPEN_XRCD, in, &out), 0);
+        return out.handle;
+    }
+
+    bdy_u_create_qp_out XrcRecv(uint32_t xrcd, uint64_t user_handle = 0x9d)
+    {
+        bdy_u_create_qp_out out{};
+        bdy_u_create_qp_in in{};
+        in.user_handle = user_handle;
+        in.qp_type = V_QPT_XRC_RECV;
+        in.xrcd = xrcd;
+        EXPECT_EQ(Call(BDY_U_CREATE_QP, in, &out), 0);
+        return out;
+    }
+
     static void OnEvent(void *arg, const bdy_u_event *event)
     {
         static_cast<User *>(arg)->events.push_back(*event);

@@ -33,8 +33,8 @@ TEST_F(CoreCq, N3_SizesAreRoundedUpAndBounded)
     bdy_u_create_cq_out out{};
     for (uint32_t cqe : {1u, 2u, 3u, 255u, 256u, 257u, attr.max_cqe}) {
         ASSERT_EQ(user_.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{1, cqe, 0, 0, 0}, &out, rings), 0);
-        EXPECT_GE(out.cqe, cqe);
-        EXPECT_LT(out.cqe, 2 * cqe);
+        EXPECT_GT(out.cqe, cqe) << "one entry is kept for a resize";
+        EXPECT_LE(out.cqe, 2 * cqe);
         EXPECT_GE(rings[0]->bytes, uint64_t{out.cqe} * BDY_CQE_BYTES);
     }
     EXPECT_EQ(user_.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{1, 0, 0, 0, 0}, &out, rings), -EINVAL);
@@ -43,6 +43,47 @@ TEST_F(CoreCq, N3_SizesAreRoundedUpAndBounded)
         -EINVAL);
     EXPECT_EQ(rings[0], nullptr);
     EXPECT_EQ(user_.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{1, 4, 0, 1, 0}, &out, rings), -EINVAL);
+}
+
+TEST_F(CoreCq, C2_ResizeGivesANewRingAndKeepsTheOldOneForItsReader)
+{
+    bdy_dma_buf *rings[2];
+    bdy_u_create_cq_out out{}, out2{};
+    ASSERT_EQ(user_.Call(BDY_U_CREATE_CQ, bdy_u_create_cq_in{1, 100, 0, 0, 0}, &out, rings), 0);
+    const uint64_t *ctx = Model()->cq[out.cqn - BDY_CQN_BASE];
+    uint64_t dbr = bdy_cq_ctx_get_dbr(ctx);
+    auto *old = static_cast<uint64_t *>(rings[0]->cpu);
+    size_t held = pci_.Held();
+    for (uint32_t cqe : {5u, 127u, 128u, 1000u}) {
+        ASSERT_EQ(user_.Call(BDY_U_RESIZE_CQ, bdy_u_resize_cq_in{out.handle, cqe}, &out2, rings),
+                  0);
+        EXPECT_EQ(out2.cqn, out.cqn);
+        EXPECT_GT(out2.cqe, cqe);
+        EXPECT_EQ(rings[1], nullptr);
+        EXPECT_EQ(bdy_cq_ctx_get_base(ctx), rings[0]->bus);
+        EXPECT_EQ(1u << bdy_cq_ctx_get_log_size(ctx), out2.cqe);
+        EXPECT_EQ(bdy_cq_ctx_get_dbr(ctx), dbr);
+        EXPECT_EQ(*old, 0u) << "still there";
+        EXPECT_EQ(pci_.Held(), held + 1) << "the new one and the one before it";
+        old = static_cast<uint64_t *>(rings[0]->cpu);
+    }
+    bdy_u_resize_cq_in in{out.handle, 0};
+    EXPECT_EQ(user_.Call(BDY_U_RESIZE_CQ, in, &out2), -EINVAL);
+    in.cqe = 65536;
+    EXPECT_EQ(user_.Call(BDY_U_RESIZE_CQ, in, &out2), -EINVAL);
+    in = {out.handle ^ 1, 4};
+    EXPECT_EQ(user_.Call(BDY_U_RESIZE_CQ, in, &out2), -EINVAL);
+    in = {out.handle, 4};
+    pci_.dma_alloc_fails_after = 1;
+    EXPECT_EQ(user_.Call(BDY_U_RESIZE_CQ, in, &out2), -ENOMEM);
+    uint64_t base = bdy_cq_ctx_get_base(ctx);
+    Model()->refuse_after = 1;
+    Model()->refuse_rule = BDY_RULE_N1;
+    EXPECT_EQ(user_.Call(BDY_U_RESIZE_CQ, in, &out2), -EINVAL);
+    EXPECT_EQ(bdy_cq_ctx_get_base(ctx), base);
+    EXPECT_EQ(pci_.Held(), held + 1);
+    EXPECT_EQ(user_.Handle(BDY_U_DESTROY_CQ, out.handle), 0);
+    EXPECT_EQ(pci_.Held(), held_);
 }
 
 TEST_F(CoreCq, N4_FailedCreatesLeaveNothing)
@@ -90,6 +131,7 @@ TEST_F(CoreEvents, AsynchronousEventsHaveTheVerbsNumbers)
     uint32_t pd = user_.Pd();
     auto cq = user_.Cq();
     auto qp = user_.Qp(pd, cq.handle);
+    auto srq = user_.Srq(pd);
     const struct {
         unsigned kind;
         uint32_t number, type;
@@ -100,6 +142,11 @@ TEST_F(CoreEvents, AsynchronousEventsHaveTheVerbsNumbers)
         {BDY_EQE_KIND_QP_REQ_ERR, qp.qpn, V_EVENT_QP_REQ_ERR, 0x9d},
         {BDY_EQE_KIND_QP_ACCESS_ERR, qp.qpn, V_EVENT_QP_ACCESS_ERR, 0x9d},
         {BDY_EQE_KIND_COMM_EST, qp.qpn, V_EVENT_COMM_EST, 0x9d},
+        {BDY_EQE_KIND_SQ_DRAINED, qp.qpn, V_EVENT_SQ_DRAINED, 0x9d},
+        {BDY_EQE_KIND_LAST_WQE, qp.qpn, V_EVENT_LAST_WQE, 0x9d},
+        {BDY_EQE_KIND_SRQ_LIMIT, srq.srqn, V_EVENT_SRQ_LIMIT, 0x59},
+        {BDY_EQE_KIND_PORT_ACTIVE, 0, V_EVENT_PORT_ACTIVE, 0},
+        {BDY_EQE_KIND_PORT_ERR, 0, V_EVENT_PORT_ERR, 0},
     };
     for (const auto &e : all) {
         pci_.Raise(0, e.kind, e.number);
@@ -114,8 +161,10 @@ TEST_F(CoreEvents, AsynchronousEventsHaveTheVerbsNumbers)
 TEST_F(CoreEvents, UnknownNumbersAndKindsAreIgnored)
 {
     for (uint32_t number : {0u, 5u, 255u, 256u, 300u, 511u, 512u, 0xffffffu}) {
-        const unsigned kinds[] = {BDY_EQE_KIND_COMP, BDY_EQE_KIND_CQ_ERR, BDY_EQE_KIND_QP_FATAL,
-                                  BDY_EQE_KIND_DB_VIOLATION, 0x77};
+        const unsigned kinds[] = {BDY_EQE_KIND_COMP,       BDY_EQE_KIND_CQ_ERR,
+                                  BDY_EQE_KIND_QP_FATAL,   BDY_EQE_KIND_DB_VIOLATION,
+                                  BDY_EQE_KIND_SRQ_LIMIT,  BDY_EQE_KIND_VIOLATIONS,
+                                  BDY_EQE_KIND_TABLE_READ, 0x77};
         for (unsigned kind : kinds) {
             pci_.Raise(1, kind, number);
         }

@@ -328,4 +328,162 @@ TEST(CoreMtt, PicksTheLargestPageThatFits)
     }
 }
 
+class CoreRereg : public CoreMr
+{
+  protected:
+    bdy_u_rereg_mr_in In(uint32_t flags) const
+    {
+        bdy_u_rereg_mr_in in{};
+        in.handle = mr_.handle;
+        in.flags = flags;
+        in.va = 0x900000;
+        in.bytes = 5 * 4096;
+        in.iova = 0x123000;
+        in.pd = pd2_;
+        in.access = V_ACCESS_LOCAL_WRITE | V_ACCESS_REMOTE_WRITE;
+        return in;
+    }
+
+    void SetUp() override
+    {
+        CoreMr::SetUp();
+        pd2_ = user_.Pd();
+        SetUpOne();
+    }
+
+    /** One more region. */
+    void SetUpOne()
+    {
+        ASSERT_EQ(Reg(0x10000, 3 * 4096, 0x10000, V_ACCESS_REMOTE_READ | V_ACCESS_MW_BIND, &mr_),
+                  0);
+    }
+
+    int Rereg(const bdy_u_rereg_mr_in &in)
+    {
+        return user_.Call(BDY_U_REREG_MR, in, &mr_);
+    }
+
+    uint32_t pd2_ = 0;
+    bdy_u_key_out mr_{};
+};
+
+TEST_F(CoreRereg, M7_EveryCombinationOfFlagsChangesWhatItNamesAndNothingElse)
+{
+    for (uint32_t flags = 1; flags < 8; flags++) {
+        SCOPED_TRACE(flags);
+        SetUpOne();
+        std::array<uint64_t, 8> before;
+        std::copy_n(Entry(mr_.key), 8, before.begin());
+        uint32_t key = mr_.key;
+        uint64_t page = Translate(key, 0x10000);
+        ASSERT_EQ(Rereg(In(flags)), 0);
+        EXPECT_EQ(mr_.key >> 8, key >> 8);
+        EXPECT_NE(mr_.key, key);
+        const uint64_t *e = Entry(mr_.key), *old = before.data();
+        bool tr = flags & V_REREG_TRANSLATION;
+        EXPECT_EQ(bdy_mpt_entry_get_start(e), tr ? 0x123000 : 0x10000u);
+        EXPECT_EQ(bdy_mpt_entry_get_len(e), (tr ? 5 : 3) * 4096u);
+        EXPECT_EQ(bdy_mpt_entry_get_pd(e) != bdy_mpt_entry_get_pd(old), (flags & V_REREG_PD) != 0);
+        EXPECT_EQ(bdy_mpt_entry_get_rights(e), flags & V_REREG_ACCESS
+                                                   ? V_ACCESS_LOCAL_WRITE | V_ACCESS_REMOTE_WRITE
+                                                   : V_ACCESS_REMOTE_READ | V_ACCESS_MW_BIND);
+        uint64_t start = bdy_mpt_entry_get_start(e);
+        bool moved = tr || (flags & V_REREG_ACCESS); // read-only memory is mapped again for writing
+        EXPECT_EQ(Translate(mr_.key, start) != page, moved);
+        EXPECT_EQ(pci_.Maps(), 2u);
+        EXPECT_EQ(user_.Handle(BDY_U_DEREG_MR, mr_.handle), 0);
+        EXPECT_EQ(pci_.Maps(), 1u);
+    }
+}
+
+TEST_F(CoreRereg, M7_ManyPagesAndZeroLength)
+{
+    auto in = In(V_REREG_TRANSLATION);
+    for (uint64_t bytes : {uint64_t{2000 * 4096}, uint64_t{0}, uint64_t{4096}}) {
+        in.bytes = bytes;
+        ASSERT_EQ(Rereg(in), 0);
+        EXPECT_EQ(bdy_mpt_entry_get_st(Entry(mr_.key)), BDY_MPT_ST_VALID);
+        EXPECT_EQ(bdy_mpt_entry_get_len(Entry(mr_.key)), bytes);
+    }
+    EXPECT_EQ(user_.Handle(BDY_U_DEREG_MR, mr_.handle), 0);
+    EXPECT_EQ(pci_.Maps(), 0u);
+    EXPECT_EQ(fw_mtt_alloc(&Model()->fw, FW_MTTS), 0u) << "no page entry left behind";
+    fw_mtt_free(&Model()->fw, 0, FW_MTTS);
+}
+
+TEST_F(CoreRereg, L10_BusyWithBoundWindowsAndNothingChanges)
+{
+    auto mw = user_.Mw(pd_);
+    mcu_model_bind(Model(), mw.key, mr_.key);
+    for (uint32_t flags = 1; flags < 8; flags++) {
+        std::array<uint64_t, 8> before;
+        std::copy_n(Entry(mr_.key), 8, before.begin());
+        auto kept = mr_;
+        EXPECT_EQ(Rereg(In(flags)), -EBUSY) << flags;
+        EXPECT_EQ(mr_.key, kept.key);
+        EXPECT_TRUE(std::equal(before.begin(), before.end(), Entry(mr_.key)));
+        EXPECT_EQ(pci_.Maps(), 1u);
+    }
+    EXPECT_EQ(user_.Handle(BDY_U_DEALLOC_MW, mw.handle), 0);
+    EXPECT_EQ(Rereg(In(7)), 0);
+}
+
+TEST_F(CoreRereg, N1_BadRequestsAreRefusedAndNothingChanges)
+{
+    const std::vector<std::function<void(bdy_u_rereg_mr_in &)>> bad = {
+        [](bdy_u_rereg_mr_in &in) { in.flags = 0; },
+        [](bdy_u_rereg_mr_in &in) { in.flags = 8; },
+        [](bdy_u_rereg_mr_in &in) { in.handle = 0; },
+        [](bdy_u_rereg_mr_in &in) { in.pd = 0; },
+        [](bdy_u_rereg_mr_in &in) { in.access = V_ACCESS_REMOTE_WRITE; },
+        [](bdy_u_rereg_mr_in &in) { in.access = 1 << 9; },
+        [](bdy_u_rereg_mr_in &in) { in.va = ~uint64_t{0}; },
+        [](bdy_u_rereg_mr_in &in) { in.iova = ~uint64_t{0}; },
+        [](bdy_u_rereg_mr_in &in) { in.bytes = uint64_t{1} << 60; },
+    };
+    auto kept = mr_;
+    for (size_t i = 0; i < bad.size(); i++) {
+        auto in = In(7);
+        bad[i](in);
+        EXPECT_EQ(Rereg(in), -EINVAL) << i;
+    }
+    pci_.map_error = -EFAULT;
+    EXPECT_EQ(Rereg(In(V_REREG_TRANSLATION)), -EFAULT);
+    EXPECT_EQ(mr_.key, kept.key);
+    EXPECT_EQ(Translate(mr_.key, 0x10000) & 4095, 0u);
+    auto in = In(V_REREG_PD); // what is not flagged is ignored
+    in.access = ~0u;
+    in.va = in.iova = in.bytes = ~uint64_t{0};
+    EXPECT_EQ(Rereg(in), 0);
+}
+
+TEST_F(CoreRereg, N4_ALostRegionCanStillBeDeregistered)
+{
+    for (unsigned step = 1; step <= 4; step++) {
+        SetUpOne();
+        Model()->refuse_after = step;
+        Model()->refuse_rule = BDY_RULE_H5;
+        EXPECT_EQ(Rereg(In(V_REREG_TRANSLATION)), -EINVAL) << step;
+        EXPECT_EQ(user_.Handle(BDY_U_DEREG_MR, mr_.handle), 0);
+        EXPECT_EQ(pci_.Maps(), 1u);
+    }
+    EXPECT_EQ(Model()->fw.keys_used, 1u);
+}
+
+TEST_F(CoreMr, ANullRegionHasNoMemory)
+{
+    bdy_u_key_out out{};
+    ASSERT_EQ(user_.Call(BDY_U_ALLOC_NULL_MR, bdy_u_handle{pd_, 0}, &out), 0);
+    EXPECT_EQ(bdy_mpt_entry_get_null_mr(Entry(out.key)), 1u);
+    EXPECT_EQ(bdy_mpt_entry_get_rights(Entry(out.key)), V_ACCESS_LOCAL_WRITE);
+    EXPECT_EQ(pci_.Maps(), 0u);
+    bdy_u_rereg_mr_in in{};
+    in.handle = out.handle;
+    in.flags = V_REREG_ACCESS;
+    EXPECT_EQ(user_.Call(BDY_U_REREG_MR, in, &out), -EINVAL);
+    EXPECT_EQ(user_.Handle(BDY_U_DEALLOC_PD, pd_), -EBUSY);
+    EXPECT_EQ(user_.Handle(BDY_U_DEREG_MR, out.handle), 0);
+    EXPECT_EQ(user_.Call(BDY_U_ALLOC_NULL_MR, bdy_u_handle{out.handle, 0}, &out), -EINVAL);
+}
+
 } // namespace

@@ -126,18 +126,73 @@ TEST_F(CoreQp, N3_OneMoreThanAnyLimitIsRefused)
     }
 }
 
-TEST_F(CoreQp, TypesThatAreNotOfferedSaySo)
+TEST_F(CoreQp, S2_EachTypeHasTheSidesThatItNeeds)
 {
-    bdy_u_create_qp_out out{};
-    for (uint32_t type = 0; type < 300; type++) {
-        auto in = User::QpIn(pd_, cq_, cq_);
-        in.qp_type = type;
-        bool known = type == V_QPT_UC || type == V_QPT_UD || type == V_QPT_XRC_SEND ||
-                     type == V_QPT_XRC_RECV;
-        if (type != V_QPT_RC) {
-            EXPECT_EQ(user_.Call(BDY_U_CREATE_QP, in, &out), known ? -EOPNOTSUPP : -EINVAL) << type;
-        }
+    const struct {
+        uint32_t type, kind;
+        bool recv;
+    } types[] = {{V_QPT_RC, BDY_QP_KIND_RC, true},
+                 {V_QPT_UC, BDY_QP_KIND_UC, true},
+                 {V_QPT_UD, BDY_QP_KIND_UD, true},
+                 {V_QPT_XRC_SEND, BDY_QP_KIND_XRC_SEND, false}};
+    for (const auto &t : types) {
+        auto in = User::QpIn(pd_, cq_, t.recv ? cq_ : 0);
+        in.qp_type = t.type;
+        bdy_u_create_qp_out out{};
+        bdy_dma_buf *rings[2];
+        ASSERT_EQ(user_.Call(BDY_U_CREATE_QP, in, &out, rings), 0) << t.type;
+        EXPECT_NE(rings[0], nullptr);
+        EXPECT_EQ(rings[1] != nullptr, t.recv);
+        EXPECT_EQ(out.max_recv_wr > 0, t.recv);
+        EXPECT_EQ(bdy_qp_ctx0_get_kind(Model()->qp[out.qpn - BDY_QPN_BASE]), t.kind);
+        bdy_u_qp_attr attr{};
+        EXPECT_EQ(user_.Call(BDY_U_QUERY_QP, bdy_u_handle{out.handle, 0}, &attr), 0);
+        EXPECT_EQ(attr.qp_type, t.type);
+        in.scq = 0;
+        EXPECT_EQ(user_.Call(BDY_U_CREATE_QP, in, &out), -EINVAL);
     }
+    auto in = User::QpIn(pd_, cq_, 0);
+    bdy_u_create_qp_out out{};
+    EXPECT_EQ(user_.Call(BDY_U_CREATE_QP, in, &out), -EINVAL);
+    for (uint32_t type : {0u, 1u, 5u, 6u, 7u, 8u, 11u, 255u}) {
+        in = User::QpIn(pd_, cq_, cq_);
+        in.qp_type = type;
+        EXPECT_EQ(user_.Call(BDY_U_CREATE_QP, in, &out), -EINVAL) << type;
+    }
+}
+
+TEST_F(CoreQp, U1_TheQKeyIsSetAndGivenBack)
+{
+    auto in = User::QpIn(pd_, cq_, cq_);
+    in.qp_type = V_QPT_UD;
+    ASSERT_EQ(user_.Call(BDY_U_CREATE_QP, in, &qp_), 0);
+    bdy_u_qp_attr a = Attr(BDY_QP_ST_INIT, V_ATTR_STATE | V_ATTR_PKEY_INDEX | V_ATTR_PORT);
+    EXPECT_EQ(Modify(a), -EINVAL) << "without Q_Key";
+    a.mask |= V_ATTR_QKEY;
+    a.qkey = 0x80010000;
+    ASSERT_EQ(Modify(a), 0);
+    ASSERT_EQ(Modify(Attr(BDY_QP_ST_RTR, V_ATTR_STATE)), 0);
+    EXPECT_EQ(Modify(Attr(BDY_QP_ST_RTS, V_ATTR_STATE)), -EINVAL) << "without PSN";
+    ASSERT_EQ(Modify(Attr(BDY_QP_ST_RTS, V_ATTR_STATE | V_ATTR_SQ_PSN)), 0);
+    EXPECT_EQ(Query().qkey, 0x80010000u);
+}
+
+TEST_F(CoreQp, N4_AnInlineSizeThatWasAskedForIsThere)
+{
+    for (uint32_t bytes : {1u, 32u, 33u, 64u, 256u}) {
+        auto in = User::QpIn(pd_, cq_, cq_);
+        in.max_inline = bytes;
+        bdy_u_create_qp_out out{};
+        ASSERT_EQ(user_.Call(BDY_U_CREATE_QP, in, &out), 0);
+        EXPECT_GE(out.max_inline, bytes);
+        EXPECT_LE(out.max_inline, 256u);
+        uint32_t slots = (32 + out.max_inline + 63) / 64;
+        EXPECT_GE(1u << out.sq_log, slots * out.max_send_wr);
+    }
+    auto in = User::QpIn(pd_, cq_, cq_);
+    in.max_inline = 257;
+    bdy_u_create_qp_out out{};
+    EXPECT_EQ(user_.Call(BDY_U_CREATE_QP, in, &out), -EINVAL);
 }
 
 TEST_F(CoreQp, N4_FailedCreatesLeaveNothing)
@@ -303,20 +358,19 @@ TEST_F(CoreQp, ModifyFollowsTheDevicesOwnMoves)
 
 TEST_F(CoreQp, Q3_TheDrainedEventComesOnlyWhenAskedFor)
 {
+    const uint64_t *ctx = Model()->qp[qp_.qpn - BDY_QPN_BASE];
     ToRts();
     bdy_u_qp_attr a = Attr(BDY_QP_ST_SQD, V_ATTR_STATE);
     ASSERT_EQ(Modify(a), 0);
-    pci_.Raise(0, BDY_EQE_KIND_SQ_DRAINED, qp_.qpn);
-    pci_.Settle();
-    EXPECT_TRUE(user_.events.empty());
+    EXPECT_EQ(bdy_qp_ctx0_get_sqd_event(ctx), 0u);
     ASSERT_EQ(Modify(Attr(BDY_QP_ST_RTS, V_ATTR_STATE)), 0);
     a.mask |= V_ATTR_SQD_NOTIFY;
     a.en_sqd_async = 1;
     ASSERT_EQ(Modify(a), 0);
-    pci_.Raise(0, BDY_EQE_KIND_SQ_DRAINED, qp_.qpn);
-    pci_.Settle();
-    ASSERT_EQ(user_.events.size(), 1u);
-    EXPECT_EQ(user_.events[0].type, uint32_t{V_EVENT_SQ_DRAINED});
+    EXPECT_EQ(bdy_qp_ctx0_get_sqd_event(ctx), 1u);
+    ASSERT_EQ(Modify(Attr(BDY_QP_ST_RTS, V_ATTR_STATE)), 0);
+    ASSERT_EQ(Modify(Attr(BDY_QP_ST_SQD, V_ATTR_STATE)), 0);
+    EXPECT_EQ(bdy_qp_ctx0_get_sqd_event(ctx), 0u);
 }
 
 TEST_F(CoreQp, ResetToErrIsAllowed)

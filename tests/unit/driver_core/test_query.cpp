@@ -11,9 +11,10 @@ TEST_F(CoreQuery, V1_V2_CapabilitiesAreThoseThatWork)
     ASSERT_EQ(user_.Get(BDY_U_QUERY_DEVICE, &a), 0);
     EXPECT_EQ(a.device_cap_flags & (1u << 17 | 1u << 24), 1u << 17 | 1u << 24)
         << "windows of types 1 and 2B";
-    EXPECT_EQ(a.device_cap_flags & (1u << 21), 0u) << "no memory management extensions yet";
+    EXPECT_NE(a.device_cap_flags & (1u << 21), 0u) << "LOCAL_INV and SEND_WITH_INV";
+    EXPECT_NE(a.device_cap_flags & (1u << 20), 0u) << "XRC";
     EXPECT_EQ(a.device_cap_flags & (1u << 23), 0u) << "never 2A and 2B";
-    EXPECT_EQ(a.atomic_cap, 0u);
+    EXPECT_EQ(a.atomic_cap, 1u) << "IBV_ATOMIC_HCA (H15)";
     EXPECT_STREQ(a.fw_ver, "0.1.0");
     EXPECT_EQ(a.hw_ver, 3u);
     EXPECT_NE(a.vendor_id, 0u);
@@ -37,8 +38,12 @@ TEST_F(CoreQuery, N3_LimitsReachTheContractsFloors)
     EXPECT_EQ(a.max_qp_init_rd_atom, 16u);
     EXPECT_EQ(a.max_mr, 3072u);
     EXPECT_EQ(a.max_mw, 4096u);
-    EXPECT_EQ(a.max_srq, 0u);
-    EXPECT_EQ(a.max_ah, 0u);
+    EXPECT_EQ(a.max_srq, 224u);
+    EXPECT_EQ(a.max_srq_wr, 4096u);
+    EXPECT_EQ(a.max_srq_sge, 16u);
+    EXPECT_EQ(a.max_ah, 224u);
+    EXPECT_EQ(a.max_xrcd, 224u);
+    EXPECT_GE(a.max_inline, 64u);
 }
 
 TEST_F(CoreQuery, ThePortIsActiveWithALidAndThreeGids)
@@ -76,4 +81,29 @@ TEST_F(CoreQuery, AnotherSeedGivesAnotherGuid)
     ASSERT_EQ(u.Get(BDY_U_QUERY_DEVICE, &b), 0);
     EXPECT_NE(a.node_guid, b.node_guid);
     bdy_core_close(core);
+}
+
+TEST_F(CoreQuery, OnEthernetThePortHasNoLidAndPathsAreGlobal)
+{
+    FakePci pci;
+    bdy_core_cfg cfg = Cfg();
+    cfg.eth = 1;
+    bdy_core *core = nullptr;
+    ASSERT_EQ(bdy_core_open(pci.Pci(), &cfg, &core), 0);
+    EXPECT_NE(pci.bar_[BDY_REG_BAR_PORT_OFFSET] & BDY_REG_BAR_PORT_ETH_MASK, 0u);
+    User u;
+    ASSERT_EQ(u.Open(core), 0);
+    bdy_u_port_attr p{};
+    ASSERT_EQ(u.Get(BDY_U_QUERY_PORT, &p), 0);
+    EXPECT_EQ(p.link_layer, 2u);
+    EXPECT_EQ(p.lid, 0u);
+    EXPECT_EQ(p.sm_lid, 0u);
+    auto in = User::AhIn(u.Pd());
+    bdy_u_create_ah_out out{};
+    EXPECT_EQ(u.Call(BDY_U_CREATE_AH, in, &out), -EINVAL);
+    in.is_global = 1;
+    EXPECT_EQ(u.Call(BDY_U_CREATE_AH, in, &out), 0);
+    bdy_core_close(core);
+    cfg.eth = 2;
+    EXPECT_EQ(bdy_core_open(pci.Pci(), &cfg, &core), -EINVAL);
 }

@@ -25,6 +25,18 @@ class CoreUctx : public Core
         mcu_model_bind(Model(), mw2.key, mr.key);
         mcu_model_qp_state(Model(), qp.qpn, BDY_QP_ST_ERR);
         u.Mr(pd2, 0, 0);
+        auto srq = u.Srq(pd);
+        auto in = User::QpIn(pd, cq, cq);
+        in.srq = srq.handle;
+        bdy_u_create_qp_out out{};
+        EXPECT_EQ(u.Call(BDY_U_CREATE_QP, in, &out), 0);
+        u.Ah(pd);
+        u.Xrcd();
+        u.XrcRecv(u.Xrcd(5));
+        bdy_u_key_out null_mr{};
+        EXPECT_EQ(u.Call(BDY_U_ALLOC_NULL_MR, bdy_u_handle{pd, 0}, &null_mr), 0);
+        bdy_u_create_cq_out resized{};
+        EXPECT_EQ(u.Call(BDY_U_RESIZE_CQ, bdy_u_resize_cq_in{cq, 300}, &resized), 0);
     }
 
     std::vector<unsigned> OpsSince(uint32_t from)
@@ -79,10 +91,10 @@ TEST_F(CoreUctx, OpenRefusesAnotherVersionAndReservedFields)
 TEST_F(CoreUctx, UnknownCallsAndWrongSizesAreRefused)
 {
     uint64_t buf[64] = {};
-    for (uint32_t op : {0u, uint32_t{BDY_U_OPEN}, uint32_t{BDY_U_QUERY_CLOCK} + 1, 0xffffffffu}) {
+    for (uint32_t op : {0u, uint32_t{BDY_U_OPEN}, uint32_t{BDY_U_OPEN_QP} + 1, 0xffffffffu}) {
         EXPECT_EQ(bdy_core_call(user_.uctx, op, buf, 8, buf, 8, nullptr), -EOPNOTSUPP) << op;
     }
-    for (uint32_t op = BDY_U_QUERY_DEVICE; op <= BDY_U_QUERY_CLOCK; op++) {
+    for (uint32_t op = BDY_U_QUERY_DEVICE; op <= BDY_U_OPEN_QP; op++) {
         EXPECT_EQ(bdy_core_call(user_.uctx, op, buf, 3, buf, sizeof buf, nullptr), -EINVAL) << op;
         EXPECT_EQ(bdy_core_call(user_.uctx, op, buf, 0, buf, 1, nullptr), -EINVAL) << op;
     }
@@ -229,6 +241,17 @@ TEST_F(CoreUctx, N7_FullTablesCanBeMadeAgainAfterDeath)
         }
         bdy_u_handle pd_out{};
         EXPECT_EQ(u.Get(BDY_U_ALLOC_PD, &pd_out), -ENOMEM);
+        bdy_u_create_srq_out srq_out{};
+        bdy_u_create_ah_out ah_out{};
+        bdy_u_handle xrcd_out{};
+        for (uint32_t i = 0; i < 224; i++) {
+            u.Srq(pd);
+            u.Ah(pd);
+            u.Xrcd(i % 2 ? 1000 + i : 0);
+        }
+        EXPECT_EQ(u.Call(BDY_U_CREATE_SRQ, User::SrqIn(pd), &srq_out), -ENOMEM);
+        EXPECT_EQ(u.Call(BDY_U_CREATE_AH, User::AhIn(pd), &ah_out), -ENOMEM);
+        EXPECT_EQ(u.Call(BDY_U_OPEN_XRCD, bdy_u_open_xrcd_in{0, 0}, &xrcd_out), -ENOMEM);
         u.Close();
         EXPECT_EQ(pci_.Held(), held_);
     }
