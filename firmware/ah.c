@@ -53,6 +53,7 @@ enum bdy_cmd_st fw_create_ah(struct fw *fw, struct fw_cmd *cmd)
     fw->ah[slot] = (struct fw_ah){.pd = (uint16_t)pd, .owner = cmd->uctx, .used = true};
     fw->pd[pd].refs++;
     fw->next_ah = slot + 1u;
+    fw->objects++;
     cmd->out0 = slot;
     return BDY_CMD_ST_OK;
 }
@@ -73,5 +74,6 @@ enum bdy_cmd_st fw_destroy_ah(struct fw *fw, struct fw_cmd *cmd)
     }
     fw->pd[ah->pd].refs--;
     ah->used = false;
+    fw->objects--;
     return BDY_CMD_ST_OK;
 }

@@ -59,6 +59,7 @@ enum bdy_cmd_st fw_create_cq(struct fw *fw, struct fw_cmd *cmd)
                                   .used = true};
     fw->eq[eqn].refs++;
     fw->next_cq = slot + 1u;
+    fw->objects++;
     cmd->out0 = BDY_CQN_BASE + slot;
     return BDY_CMD_ST_OK;
 }
@@ -108,5 +109,6 @@ enum bdy_cmd_st fw_destroy_cq(struct fw *fw, struct fw_cmd *cmd)
     }
     fw->eq[fw->cq[slot].eqn].refs--;
     fw->cq[slot].used = false;
+    fw->objects--;
     return BDY_CMD_ST_OK;
 }

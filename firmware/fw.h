@@ -126,6 +126,7 @@ struct fw {
     uint32_t free_head, free_tail;
     uint32_t keys_made;
     uint32_t keys_used;
+    uint32_t objects;  /**< PDs, queues, address handles and XRC domains that exist */
     uint32_t mtt_hint; /**< no free entry lies in a word below this one */
     uint32_t next_qp, next_cq, next_pd, next_srq, next_ah, next_xrcd;
 

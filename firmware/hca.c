@@ -67,25 +67,7 @@ enum bdy_cmd_st fw_init_hca(struct fw *fw, struct fw_cmd *cmd)
 
 bool fw_objects_gone(const struct fw *fw)
 {
-    bool gone = fw->keys_used == 0;
-    for (uint32_t i = 0; i < FW_PDS; i++) {
-        gone = gone && fw->pd[i].st == FW_PD_UNUSED;
-    }
-    for (uint32_t i = 0; i < FW_QPS; i++) {
-        gone = gone && fw->qp[i].st != FW_QP_USED;
-    }
-    for (uint32_t i = 0; i < FW_CQS; i++) {
-        gone = gone && !fw->cq[i].used;
-    }
-    for (uint32_t i = 0; i < FW_SRQS; i++) {
-        gone = gone && !fw->srq[i].used;
-    }
-    for (uint32_t i = 0; i < FW_AHS; i++) {
-        gone = gone && !fw->ah[i].used;
-    }
-    for (uint32_t i = 0; i < BDY_XRCD_COUNT; i++) {
-        gone = gone && !fw->xrcd[i].used;
-    }
+    bool gone = fw->keys_used == 0 && fw->objects == 0;
     for (uint32_t i = 0; i < FW_EQS; i++) {
         gone = gone && (!fw->eq[i].used || i == fw->async_eqn);
     }

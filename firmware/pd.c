@@ -41,6 +41,7 @@ enum bdy_cmd_st fw_alloc_pd(struct fw *fw, struct fw_cmd *cmd)
         }
         *pd = (struct fw_pd){.refs = 0, .owner = cmd->uctx, .st = FW_PD_ALIVE};
         fw->next_pd = number + 1u;
+        fw->objects++;
         cmd->out0 = number;
         return BDY_CMD_ST_OK;
     }
@@ -72,6 +73,7 @@ enum bdy_cmd_st fw_dealloc_pd(struct fw *fw, struct fw_cmd *cmd)
     st = kill(fw, cmd, pd);
     if (st == BDY_CMD_ST_OK) {
         pd->st = FW_PD_UNUSED;
+        fw->objects--;
     }
     return st;
 }

@@ -212,6 +212,7 @@ enum bdy_cmd_st fw_create_qp(struct fw *fw, struct fw_cmd *cmd)
     }
     fw->qp[slot] = (struct fw_qp){.owner = cmd->uctx, .st = FW_QP_USED};
     fw->next_qp = slot + 1u;
+    fw->objects++;
     count(fw, ctx, 1);
     cmd->out0 = BDY_QPN_BASE + slot;
     return BDY_CMD_ST_OK;
@@ -385,6 +386,7 @@ enum bdy_cmd_st fw_destroy_qp(struct fw *fw, struct fw_cmd *cmd)
     }
     fw->qp[slot].st = worn_out ? FW_QP_RETIRED : FW_QP_UNUSED;
     count(fw, ctx, -1);
+    fw->objects--;
     return BDY_CMD_ST_OK;
 }
 

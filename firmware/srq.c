@@ -83,6 +83,7 @@ enum bdy_cmd_st fw_create_srq(struct fw *fw, struct fw_cmd *cmd)
                                     .used = true};
     count(fw, &fw->srq[slot], 1);
     fw->next_srq = slot + 1u;
+    fw->objects++;
     cmd->out0 = BDY_SRQN_BASE + slot;
     return BDY_CMD_ST_OK;
 }
@@ -148,5 +149,6 @@ enum bdy_cmd_st fw_destroy_srq(struct fw *fw, struct fw_cmd *cmd)
     }
     count(fw, srq, -1);
     srq->used = false;
+    fw->objects--;
     return BDY_CMD_ST_OK;
 }

@@ -15,6 +15,7 @@ enum bdy_cmd_st fw_alloc_xrcd(struct fw *fw, struct fw_cmd *cmd)
         if (number != 0 && !fw->xrcd[number].used) {
             fw->xrcd[number] = (struct fw_xrcd){.refs = 0, .used = true};
             fw->next_xrcd = number + 1u;
+            fw->objects++;
             cmd->out0 = number;
             return BDY_CMD_ST_OK;
         }
@@ -32,5 +33,6 @@ enum bdy_cmd_st fw_dealloc_xrcd(struct fw *fw, struct fw_cmd *cmd)
         return BDY_CMD_ST_BUSY;
     }
     fw->xrcd[cmd->in0].used = false;
+    fw->objects--;
     return BDY_CMD_ST_OK;
 }

@@ -153,12 +153,34 @@ static int read_capabilities(struct bdy_core *core)
     return fits ? 0 : -ENODEV;
 }
 
+/** Booted, and no driver was here since: bus mastering is a driver's first write, the command
+ * queue's address stays when it leaves. */
+static bool is_fresh(struct bdy_core *core)
+{
+    const struct bdy_pci_ops *ops = core->pci->ops;
+    uint64_t state, master, queue;
+    if (ops->bar_read64(core->pci, BDY_REG_BAR_STATE_OFFSET, &state) != 0 ||
+        ops->bar_read64(core->pci, BDY_REG_BAR_BUS_MASTER_OFFSET, &master) != 0 ||
+        ops->bar_read64(core->pci, BDY_REG_BAR_CMDQ_OFFSET, &queue) != 0) {
+        return false;
+    }
+    return bdy_field_get(state, BDY_REG_BAR_STATE_ST_LSB, BDY_REG_BAR_STATE_ST_W) ==
+               BDY_DEV_ST_READY &&
+           master == 0 && queue == 0;
+}
+
+/** A fresh device is as after a reset: a second start of its firmware would tell nothing new. */
+static int reset(struct bdy_core *core)
+{
+    return is_fresh(core) ? 0 : core->pci->ops->reset(core->pci);
+}
+
 static int bring_up(struct bdy_core *core)
 {
-    int (*const steps[])(struct bdy_core *) = {check_identity, read_capabilities, write_settings,
-                                               cmd_setup,      eq_irqs,           eq_setup,
-                                               init_hca,       query_hca};
-    int rc = core->pci->ops->reset(core->pci);
+    int (*const steps[])(struct bdy_core *) = {reset,          check_identity, read_capabilities,
+                                               write_settings, cmd_setup,      eq_irqs,
+                                               eq_setup,       init_hca,       query_hca};
+    int rc = 0;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++) {
         rc = steps[i](core);
     }

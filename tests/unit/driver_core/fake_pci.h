@@ -258,7 +258,7 @@ class FakePci
 
     bool Run()
     {
-        if (!hang) {
+        if (!hang && model_->dev_state != BDY_DEV_ST_RESET) {
             fw_step(&model_->fw);
         }
         std::vector<uint32_t> now = std::exchange(pending_, {});

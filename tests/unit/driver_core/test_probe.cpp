@@ -40,6 +40,26 @@ TEST(CoreProbe, ProgramsTheDeviceAndLeavesNothingBehind)
     bdy_core_close(core);
 }
 
+TEST(CoreProbe, OnlyADeviceThatSawADriverIsResetFirst)
+{
+    FakePci pci;
+    bdy_core_cfg cfg = Cfg();
+    bdy_core *core = nullptr;
+    pci.Pci()->ops->reset(pci.Pci()); // as the loading of its firmware leaves it
+    pci.resets = 0;
+    ASSERT_EQ(bdy_core_open(pci.Pci(), &cfg, &core), 0);
+    EXPECT_EQ(pci.resets, 0u);
+    bdy_core_close(core);
+    ASSERT_EQ(bdy_core_open(pci.Pci(), &cfg, &core), 0) << "left in good order";
+    EXPECT_EQ(pci.resets, 1u);
+    bdy_core *crashed = core; // a driver that vanished
+    ASSERT_EQ(bdy_core_open(pci.Pci(), &cfg, &core), 0);
+    EXPECT_EQ(pci.resets, 2u);
+    bdy_core_close(core);
+    bdy_core_close(crashed);
+    EXPECT_EQ(pci.Held(), 0u);
+}
+
 TEST(CoreProbe, StrictModeReachesTheDevice)
 {
     FakePci pci;
