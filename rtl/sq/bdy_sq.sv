@@ -23,7 +23,8 @@
 //               changes no state (H19).
 
 module bdy_sq #(
-  parameter int LogQps = bdy_pkg::LOG_QPS
+  parameter int LogQps  = bdy_pkg::LOG_QPS,
+  parameter bit Shallow = 1'b0   // every list one deep (H13); the rings of a queue pair are state
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -356,7 +357,7 @@ module bdy_sq #(
   logic [3:0]                    bind_wr, op_done_wr;
   logic [39:0]                   res, op_fresh_res;
 
-  bdy_sq_ops #(.LogQps(LogQps)) u_ops (
+  bdy_sq_ops #(.LogQps(LogQps), .Shallow(Shallow)) u_ops (
     .clk_i, .rst_ni,
     .idle_o(ops_idle),
     .bind_valid_i(bind_valid),
@@ -635,7 +636,7 @@ module bdy_sq #(
   );
 
   // ---------------------------------------------------------------- retirement
-  bdy_sq_retire #(.LogQps(LogQps)) u_retire (
+  bdy_sq_retire #(.LogQps(LogQps), .Shallow(Shallow)) u_retire (
     .clk_i, .rst_ni,
     .idle_o(rt_idle),
     .pend_any_i(rt_any),

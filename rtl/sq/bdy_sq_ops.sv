@@ -18,7 +18,8 @@
 
 module bdy_sq_ops #(
   parameter int LogQps  = 8,
-  parameter int LogTags = 5
+  parameter bit Shallow = 1'b0,            // one operation of each kind in flight (H13)
+  parameter int LogTags = Shallow ? 1 : 5
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -79,12 +80,12 @@ module bdy_sq_ops #(
 );
 
   localparam int Tags    = 1 << LogTags;
-  localparam int ErrTags = 4;
+  localparam int ErrTags = Shallow ? 1 : 4;
   localparam int Entries = 16 << LogQps;
 
   // ---------------------------------------------------------------- tags
   logic [Tags-1:0]    busy_q;
-  logic [ErrTags-1:0] orphan_q;   // QP_ERR of a life that was reset
+  logic [Tags-1:0]    orphan_q;   // QP_ERR of a life that was reset
   logic [LogQps-1:0]  tag_qp_q [Tags];
   logic [3:0]         tag_wr_q [Tags];
   logic [LogTags-1:0] new_bind, new_err, ope_tag, opd_tag;
@@ -184,7 +185,7 @@ module bdy_sq_ops #(
       if (take_bind) busy_q[new_bind] <= 1'b1;
       if (take_err) begin
         busy_q[new_err]   <= 1'b1;
-        orphan_q[new_err[$clog2(ErrTags)-1:0]] <= 1'b0;
+        orphan_q[new_err] <= 1'b0;
       end
       if (ope_valid_i && !ope_drain_i) busy_q[ope_tag] <= 1'b0;
       if (opd_valid_i) busy_q[opd_tag] <= 1'b0;
@@ -226,7 +227,7 @@ module bdy_sq_ops #(
   assign done2_qp_o     = opd_qp;
   assign go_o           = ope_bind && ope_rule_i == bdy_pkg::RULE_NONE;
   assign go_qp_o        = ope_qp;
-  assign dead_o         = ope_valid_i && ope_err && !orphan_q[ope_tag[$clog2(ErrTags)-1:0]];
+  assign dead_o         = ope_valid_i && ope_err && !orphan_q[ope_tag];
   assign dead_qp_o      = ope_qp;
 
   // ------------------------------------------------- hold: O1, O6; a refusal holds until the reset

@@ -15,7 +15,8 @@
 //               its queue pair: no byte of its buffers moves behind its CQE.
 
 module bdy_sq_retire #(
-  parameter int LogQps = 8
+  parameter int LogQps  = 8,
+  parameter bit Shallow = 1'b0   // one completion on its way (H13)
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -86,7 +87,7 @@ module bdy_sq_retire #(
   localparam logic [2:0] StEvent = 3'd5;
 
   localparam int Qps = 1 << LogQps;
-  localparam int LogFlying = 3;
+  localparam int Flying = Shallow ? 1 : 8;
 
   // Retirement reads a few fields of each.
   // verilator lint_off UNUSEDSIGNAL
@@ -112,11 +113,11 @@ module bdy_sq_retire #(
   // ------------------------------------------------------------ completions on their way, in order
   logic fl_ready, fl_valid, cqe_out;
   logic [LogQps-1:0]  fl_qp;
-  logic [LogFlying:0] fl_count;
+  logic [$clog2(Flying+1)-1:0] fl_count;
 
   assign cqe_out = cqe_valid_o && cqe_ready_i;
 
-  bdy_fifo #(.Width(LogQps), .Depth(1 << LogFlying)) u_flying (
+  bdy_fifo #(.Width(LogQps), .Depth(Flying)) u_flying (
     .clk_i, .rst_ni,
     .wr_valid_i(cqe_out),
     .wr_ready_o(fl_ready),
@@ -259,7 +260,7 @@ module bdy_sq_retire #(
           cleared_o = 1'b1;
           ret_d     = '0;
           ret_we_o  = 1'b1;
-        end else if (!quiet_i && fl_count[LogFlying] == 1'b0) begin
+        end else if (!quiet_i && fl_ready) begin
           if (op_done_i) begin
             op_taken_o = 1'b1;
             st_d       = StFast;
@@ -351,6 +352,6 @@ module bdy_sq_retire #(
   assign ev_o       = ev[63:0];
 
   logic unused;
-  assign unused = ^{fl_ready, fl_count[LogFlying-1:0], ev[bdy_pkg::EQE_W-1:64]};
+  assign unused = ^{fl_count, ev[bdy_pkg::EQE_W-1:64]};
 
 endmodule

@@ -23,6 +23,13 @@ namespace sq
 
 using Bytes = std::vector<uint8_t>;
 
+// The model was built with every list one deep (H13).
+#ifdef BDY_SHALLOW
+constexpr bool Shallow = true;
+#else
+constexpr bool Shallow = false;
+#endif
+
 struct Packet {
     std::array<uint64_t, 16> hdr{};
     Bytes data;
