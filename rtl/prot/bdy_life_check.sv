@@ -145,7 +145,8 @@ module bdy_life_check #(
     body_key_bad = 1'b0;
     image_bad    = 1'b0;
     if (op_i == bdy_pkg::PROT_OP_MR_OPEN || op_i == bdy_pkg::PROT_OP_MR_REPLACE || op_i == bdy_pkg::PROT_OP_MW_ALLOC) begin
-      body_key_bad = !slot_fits(key_i[31:12]) || body.nonce != key_i[11:8] || (body_i & bdy_pkg::MPT_ENTRY_RSVD_MASK) != '0;
+      body_key_bad = !slot_fits(key_i[31:12]) || body.nonce != key_i[11:8] || body.null_mr ||
+                     (body_i & bdy_pkg::MPT_ENTRY_RSVD_MASK) != '0;
       image_bad    = body.kind != bdy_pkg::MPT_KIND_MR ||
           region_image_bad(body.rights, body.zero_based, body.start, {body.qpn, body.mr_slot, body.mr_nonce, body.qp_gen}) ||
           (body.direct ? direct_bad(body.base, body.npages, body.list_off, body.len) :

@@ -68,7 +68,8 @@ static enum bdy_rule check_image(const struct bdy_spec *s, const uint64_t *e)
 static bool image_key_ok(const struct bdy_spec *s, const uint64_t *op)
 {
     const uint64_t *e = body_of(op);
-    return slot_exists(s, op_key(op)) && bdy_mpt_entry_get_nonce(e) == key_nonce(op_key(op)) && bdy_mpt_entry_rsvd_zero(e);
+    return slot_exists(s, op_key(op)) && bdy_mpt_entry_get_nonce(e) == key_nonce(op_key(op)) && bdy_mpt_entry_rsvd_zero(e) &&
+           !bdy_mpt_entry_get_null_mr(e);
 }
 
 static enum bdy_rule check_mr_open(const struct bdy_spec *s, const uint64_t *op)

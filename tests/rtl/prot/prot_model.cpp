@@ -278,7 +278,8 @@ unsigned Model::life_rule(const Op &o) const
 {
     const uint32_t slot = key_slot(o.key);
     const Entry e = slot_ok(o.key) ? entry(slot) : Entry(), b = Entry::decode(o.body);
-    const bool body_ok = slot_ok(o.key) && b.nonce == key_nonce(o.key) && bdy_mpt_entry_rsvd_zero(o.body);
+    const bool body_ok = slot_ok(o.key) && b.nonce == key_nonce(o.key) && bdy_mpt_entry_rsvd_zero(o.body) &&
+                         !bdy_mpt_entry_get_null_mr(o.body);
     const bool named = e.is_mr() && full_key(e, o.key);
     const Qp q = qp(o.qpn);
     const bool qp_exists = o.qpn >= kQpnBase && o.qpn < kQpnBase + kQps;

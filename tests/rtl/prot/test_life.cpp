@@ -94,7 +94,7 @@ TEST_F(ProtLife, N1_OpenRefusesWhatDoesNotFit)
     ok(open_op(mr, e));
     refuse(open_op(mr, e), "N1"); // slot is taken
     Op o = open_op(make_key(0x99, 1, 1), direct_mr(make_key(0x99, 1, 1), kPd, LW, kStart, kLen, kBus));
-    o.body[0] |= 1ull << 6; // reserved bits
+    o.body[0] |= 1ull << 6; // a null region
     refuse(o, "N1");
     o.body[0] ^= 1ull << 6;
     o.body[7] = 1;
