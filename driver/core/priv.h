@@ -26,7 +26,7 @@ enum feature {
     FEATURE_RESIZE = 128
 };
 #ifndef CORE_FEATURES
-#define CORE_FEATURES 0u
+#define CORE_FEATURES ((unsigned)FEATURE_INLINE)
 #endif
 
 #define CORE_EQS (1u << BDY_LOG_EQS)
