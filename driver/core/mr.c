@@ -192,6 +192,9 @@ int u_alloc_null_mr(struct bdy_uctx *uctx, const struct bdy_u_handle *in, struct
 {
     const struct pd *pd = obj_find(uctx, in->handle, OBJ_PD);
     struct mr_as as = {.bytes = UINT64_MAX, .access = V_ACCESS_LOCAL_WRITE, .null = true};
+    if (!(CORE_FEATURES & FEATURE_NULL_MR)) {
+        return -EOPNOTSUPP;
+    }
     if (!pd) {
         return -EINVAL;
     }
