@@ -20,6 +20,7 @@ rtl/prot/bdy_miss.sv
 rtl/prot/bdy_op.sv
 rtl/prot/bdy_op_exec.sv
 rtl/prot/bdy_prot.sv
+rtl/prot/bdy_prot_event.sv
 rtl/prot/bdy_prot_core.sv
 rtl/prot/bdy_qp_state.sv
 rtl/prot/bdy_qpev.sv
@@ -59,6 +60,7 @@ rtl/mcu/bdy_mcu_regfile.sv
 rtl/cmd/bdy_cmd.sv
 rtl/cmd/bdy_cmd_buf.sv
 rtl/sq/bdy_sq.sv
+rtl/sq/bdy_sq_ah.sv
 rtl/sq/bdy_sq_decode.sv
 rtl/sq/bdy_sq_exec.sv
 rtl/sq/bdy_sq_fetch.sv

@@ -886,7 +886,7 @@ static inline const char *bdy_eqe_kind_desc(unsigned value)
     case 25: return "Port went down.";
     case 31: return "The device has stopped; data = health code.";
     case 33: return "A queue pair reached the limit of refused remote keys; number = QPN, data = its count.";
-    case 34: return "A table read failed and its access was refused (H8); data = key.";
+    case 34: return "A table read failed and what asked for it was refused (H8); data = 0: an entry, 1: a translation.";
     case 32: return "Doorbell named a foreign or unknown queue; number = UAR page.";
     default: return "";
     }
@@ -5216,6 +5216,14 @@ static inline int bdy_pkt_hdr_rsvd_zero(const uint64_t *w)
 #define BDY_SQ_REQ_VIOL_W 1u
 #define BDY_SQ_REQ_RW_ACK_LSB 59u
 #define BDY_SQ_REQ_RW_ACK_W 1u
+#define BDY_SQ_REQ_UNREL_LSB 60u
+#define BDY_SQ_REQ_UNREL_W 1u
+#define BDY_SQ_REQ_RV_LSB 61u
+#define BDY_SQ_REQ_RV_W 1u
+#define BDY_SQ_REQ_SQD_LSB 62u
+#define BDY_SQ_REQ_SQD_W 1u
+#define BDY_SQ_REQ_SQD_ON_LSB 63u
+#define BDY_SQ_REQ_SQD_ON_W 1u
 #define BDY_SQ_REQ_NPSN_LSB 64u
 #define BDY_SQ_REQ_NPSN_W 24u
 #define BDY_SQ_REQ_TPSN_LSB 96u
@@ -5226,6 +5234,8 @@ static inline int bdy_pkt_hdr_rsvd_zero(const uint64_t *w)
 #define BDY_SQ_REQ_LERR_ST_W 8u
 #define BDY_SQ_REQ_LERR_RULE_LSB 168u
 #define BDY_SQ_REQ_LERR_RULE_W 8u
+#define BDY_SQ_REQ_RVI_LSB 192u
+#define BDY_SQ_REQ_RVI_W 16u
 
 static inline uint64_t bdy_sq_req_get_ei(const uint64_t *w)
 {
@@ -5327,6 +5337,46 @@ static inline void bdy_sq_req_set_rw_ack(uint64_t *w, uint64_t v)
     w[0] = bdy_field_set(w[0], 59u, 1u, v);
 }
 
+static inline uint64_t bdy_sq_req_get_unrel(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 60u, 1u);
+}
+
+static inline void bdy_sq_req_set_unrel(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 60u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_rv(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 61u, 1u);
+}
+
+static inline void bdy_sq_req_set_rv(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 61u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_sqd(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 62u, 1u);
+}
+
+static inline void bdy_sq_req_set_sqd(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 62u, 1u, v);
+}
+
+static inline uint64_t bdy_sq_req_get_sqd_on(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 63u, 1u);
+}
+
+static inline void bdy_sq_req_set_sqd_on(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 63u, 1u, v);
+}
+
 static inline uint64_t bdy_sq_req_get_npsn(const uint64_t *w)
 {
     return bdy_field_get(w[1], 0u, 24u);
@@ -5377,13 +5427,23 @@ static inline void bdy_sq_req_set_lerr_rule(uint64_t *w, uint64_t v)
     w[2] = bdy_field_set(w[2], 40u, 8u, v);
 }
 
+static inline uint64_t bdy_sq_req_get_rvi(const uint64_t *w)
+{
+    return bdy_field_get(w[3], 0u, 16u);
+}
+
+static inline void bdy_sq_req_set_rvi(uint64_t *w, uint64_t v)
+{
+    w[3] = bdy_field_set(w[3], 0u, 16u, v);
+}
+
 // 1 when every reserved bit is zero.
 static inline int bdy_sq_req_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xf0e0e0e0e0e00000)) |
+    return ((w[0] & UINT64_C(0xe0e0e0e0e00000)) |
             (w[1] & UINT64_C(0xff000000ff000000)) |
             (w[2] & UINT64_C(0xffff0000ff000000)) |
-            (w[3] & UINT64_C(0xffffffffffffffff))) == 0u;
+            (w[3] & UINT64_C(0xffffffffffff0000))) == 0u;
 }
 
 // sq_rsp: Per queue pair, written by the response half.
@@ -5552,6 +5612,8 @@ static inline int bdy_sq_rsp_rsvd_zero(const uint64_t *w)
 #define BDY_SQ_RET_QPERR_W 1u
 #define BDY_SQ_RET_ERRD_LSB 25u
 #define BDY_SQ_RET_ERRD_W 1u
+#define BDY_SQ_RET_SQD_LSB 26u
+#define BDY_SQ_RET_SQD_W 1u
 
 static inline uint64_t bdy_sq_ret_get_ri(const uint64_t *w)
 {
@@ -5593,10 +5655,20 @@ static inline void bdy_sq_ret_set_errd(uint64_t *w, uint64_t v)
     w[0] = bdy_field_set(w[0], 25u, 1u, v);
 }
 
+static inline uint64_t bdy_sq_ret_get_sqd(const uint64_t *w)
+{
+    return bdy_field_get(w[0], 26u, 1u);
+}
+
+static inline void bdy_sq_ret_set_sqd(uint64_t *w, uint64_t v)
+{
+    w[0] = bdy_field_set(w[0], 26u, 1u, v);
+}
+
 // 1 when every reserved bit is zero.
 static inline int bdy_sq_ret_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xfffffffffce00000))) == 0u;
+    return ((w[0] & UINT64_C(0xfffffffff8e00000))) == 0u;
 }
 
 // sq_wr: Entry of the work request ring.
@@ -5743,8 +5815,8 @@ static inline int bdy_sq_wr_rsvd_zero(const uint64_t *w)
 }
 
 // sq_msg: Entry of the message ring: what a rewind needs (H11).
-#define BDY_SQ_MSG_BYTES 32u
-#define BDY_SQ_MSG_WORDS 4u
+#define BDY_SQ_MSG_BYTES 64u
+#define BDY_SQ_MSG_WORDS 8u
 #define BDY_SQ_MSG_OP_LSB 0u
 #define BDY_SQ_MSG_OP_W 8u
 #define BDY_SQ_MSG_SLOTS_LSB 8u
@@ -5769,6 +5841,12 @@ static inline int bdy_sq_wr_rsvd_zero(const uint64_t *w)
 #define BDY_SQ_MSG_RKEY_W 32u
 #define BDY_SQ_MSG_LEN_LSB 224u
 #define BDY_SQ_MSG_LEN_W 32u
+#define BDY_SQ_MSG_SWAP_ADD_LSB 256u
+#define BDY_SQ_MSG_SWAP_ADD_W 64u
+#define BDY_SQ_MSG_CMP_LSB 320u
+#define BDY_SQ_MSG_CMP_W 64u
+#define BDY_SQ_MSG_XRC_SRQN_LSB 384u
+#define BDY_SQ_MSG_XRC_SRQN_W 16u
 
 static inline uint64_t bdy_sq_msg_get_op(const uint64_t *w)
 {
@@ -5890,10 +5968,42 @@ static inline void bdy_sq_msg_set_len(uint64_t *w, uint64_t v)
     w[3] = bdy_field_set(w[3], 32u, 32u, v);
 }
 
+static inline uint64_t bdy_sq_msg_get_swap_add(const uint64_t *w)
+{
+    return bdy_field_get(w[4], 0u, 64u);
+}
+
+static inline void bdy_sq_msg_set_swap_add(uint64_t *w, uint64_t v)
+{
+    w[4] = bdy_field_set(w[4], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_cmp(const uint64_t *w)
+{
+    return bdy_field_get(w[5], 0u, 64u);
+}
+
+static inline void bdy_sq_msg_set_cmp(uint64_t *w, uint64_t v)
+{
+    w[5] = bdy_field_set(w[5], 0u, 64u, v);
+}
+
+static inline uint64_t bdy_sq_msg_get_xrc_srqn(const uint64_t *w)
+{
+    return bdy_field_get(w[6], 0u, 16u);
+}
+
+static inline void bdy_sq_msg_set_xrc_srqn(uint64_t *w, uint64_t v)
+{
+    w[6] = bdy_field_set(w[6], 0u, 16u, v);
+}
+
 // 1 when every reserved bit is zero.
 static inline int bdy_sq_msg_rsvd_zero(const uint64_t *w)
 {
-    return ((w[0] & UINT64_C(0xfff80000))) == 0u;
+    return ((w[0] & UINT64_C(0xfff80000)) |
+            (w[6] & UINT64_C(0xffffffffffff0000)) |
+            (w[7] & UINT64_C(0xffffffffffffffff))) == 0u;
 }
 
 // trc_access: Access verdict: every input and output of the decision.

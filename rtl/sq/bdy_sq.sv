@@ -137,7 +137,13 @@ module bdy_sq #(
   output logic         ev_valid_o,
   input  logic         ev_ready_i,
   output logic [7:0]   ev_eqn_o,
-  output logic [63:0]  ev_o
+  output logic [63:0]  ev_o,
+
+  // Address handles
+  input  logic         ctxw_valid_i,
+  input  logic [15:0]  ctxw_idx_i,
+  input  logic [511:0] ctxw_data_i,
+  output logic         ctxw_ack_o
 );
 
   localparam int Qps     = 1 << LogQps;
@@ -146,10 +152,10 @@ module bdy_sq #(
   // ---------------------------------------------------------------- life
   logic [LogQps-1:0] life_qp, ex_qp, rs_qp, rt_qp, dead_qp;
   logic [3:0]        clear, cleared;
-  logic [1:0]        init, inited;
+  logic [1:0]        init, inited, init_why;
   logic              life_ready, life_idle, quiet, is_quiet, drop, ending, ops_busy;
   logic              life_end, life_kick, dying;
-  logic              dead_pulse, started;
+  logic              dead_pulse, started, revive;
   logic [2:0]        dead;
 
   bdy_sq_life #(.LogQps(LogQps)) u_life (
@@ -161,6 +167,7 @@ module bdy_sq #(
     .clear_o(clear),
     .cleared_i(cleared),
     .init_o(init),
+    .init_why_o(init_why),
     .inited_i(inited),
     .quiet_o(quiet),
     .is_quiet_i(is_quiet),
@@ -170,6 +177,7 @@ module bdy_sq #(
     .end_o(life_end),
     .kick_o(life_kick),
     .dying_o(dying),
+    .revive_i(revive),
     .dead_i(dead_pulse),
     .dead_qp_i(dead_qp),
     .look_qp_i({rt_qp, rs_qp, ex_qp}),
@@ -351,7 +359,8 @@ module bdy_sq #(
   );
 
   // ---------------------------------------------------------------- bind pipeline
-  logic                          bind_valid, bind_free, err_valid, err_free, hold, ops_idle;
+  logic                          bind_valid, bind_free, err_valid, err_free, err_sqe, hold;
+  logic                          ops_idle;
   logic                          res_done;
   logic [bdy_pkg::PROT_OP_W-1:0] bind_op;
   logic [3:0]                    bind_wr, op_done_wr;
@@ -368,12 +377,14 @@ module bdy_sq #(
     .err_valid_i(err_valid),
     .err_free_o(err_free),
     .err_qp_i(rt_qp),
+    .err_sqe_i(err_sqe),
     .life_qp_i(life_qp),
     .life_busy_o(ops_busy),
     .drop_i(drop),
     .clear_i(life_end),
     .hold_qp_i(ex_qp),
     .hold_o(hold),
+    .free_hold_i(revive),
     .res_idx_i(wr_rd),
     .res_done_o(res_done),
     .res_o(res),
@@ -417,8 +428,21 @@ module bdy_sq #(
     .next_o(next_timer_o)
   );
 
+  // ---------------------------------------------------------------- address handles
+  logic                         ah_known;
+  logic [31:0]                  ah_num;
+  logic [bdy_pkg::AH_CTX_W-1:0] ah;
+
+  bdy_sq_ah u_ah (
+    .clk_i, .rst_ni,
+    .ctxw_valid_i, .ctxw_idx_i, .ctxw_data_i, .ctxw_ack_o,
+    .rd_num_i(ah_num),
+    .rd_known_o(ah_known),
+    .rd_ah_o(ah)
+  );
+
   // ---------------------------------------------------------------- request half
-  logic         pk_start, pk_inl, pk_taken, pk_done, pk_stale, pk_idle;
+  logic         pk_chk, pk_start, pk_inl, pk_taken, pk_done, pk_stale, pk_idle;
   logic [31:0]  pk_off, pk_gen;
   logic [4:0]   pk_num_sge;
   logic [23:0]  pk_pd, pk_qpn;
@@ -441,7 +465,9 @@ module bdy_sq #(
     .clear_i(clear[0]),
     .cleared_o(cleared[0]),
     .init_i(init[0]),
+    .init_why_i(init_why),
     .inited_o(inited[0]),
+    .revive_o(revive),
     .dead_i(dead[0]),
     .started_i(started),
     .rd_qp_o(ex_rd_qp),
@@ -483,7 +509,11 @@ module bdy_sq #(
     .sum_idx_o(sum_idx),
     .summing_o(summing),
     .sge_len_i(ex_sge[bdy_pkg::SGE_LEN_LSB+:bdy_pkg::SGE_LEN_W]),
+    .ah_num_o(ah_num),
+    .ah_known_i(ah_known),
+    .ah_i(ah),
     .pk_start_o(pk_start),
+    .pk_chk_o(pk_chk),
     .pk_hdr_o(pk_hdr),
     .pk_off_o(pk_off),
     .pk_inl_o(pk_inl),
@@ -504,6 +534,7 @@ module bdy_sq #(
     .start_hdr_i(pk_hdr),
     .start_off_i(pk_off),
     .start_inl_i(pk_inl),
+    .start_chk_i(pk_chk),
     .start_num_sge_i(pk_num_sge),
     .start_pd_i(pk_pd),
     .start_qpn_i(pk_qpn),
@@ -671,6 +702,7 @@ module bdy_sq #(
     .res_done_i(res_done),
     .res_i(res),
     .err_valid_o(err_valid),
+    .err_sqe_o(err_sqe),
     .err_free_i(err_free),
     .cqe_valid_o, .cqe_ready_i, .cqe_cqn_o, .cqe_o, .cqe_done_i, .cqe_err_i,
     .lost_kick_o(lost_kick),

@@ -12,6 +12,10 @@
 // unacknowledged PSN when the response half asks. A message is sent again from its record; its WQE
 // is read again only for SGEs.
 //
+// Without acknowledges (UC, UD) a message is done when its last packet has gone out, and nothing is
+// sent again. From SQE a queue pair comes back when all that was posted before is flushed and
+// retired.
+//
 // Latency:      pending bit to op port 8 cycles with DMA answering in the next cycle: IDLE 1,
 //               LOAD 1, EVAL 1, FETCH 4, DEC 1.
 // Throughput:   one packet at a time; Burst packets of a queue pair before another one's turn.
@@ -45,7 +49,9 @@ module bdy_sq_exec #(
   input  logic                clear_i,
   output logic                cleared_o,
   input  logic                init_i,
+  input  logic [1:0]          init_why_i,   // InitFirst, InitSqd, InitAgain of bdy_sq_life
   output logic                inited_o,
+  output logic                revive_o,     // pulse: qp_o has come back from SQE
   input  logic                dead_i,       // of qp_o
   input  logic                started_i,
 
@@ -98,8 +104,14 @@ module bdy_sq_exec #(
   output logic                summing_o,
   input  logic [31:0]         sge_len_i,
 
+  // Address handle of a datagram, one cycle after its number
+  output logic [31:0]         ah_num_o,
+  input  logic                ah_known_i,
+  input  logic [bdy_pkg::AH_CTX_W-1:0] ah_i,
+
   // Packet engine
   output logic                pk_start_o,
+  output logic                pk_chk_o,     // atomic: only where its result will go is checked
   output logic [bdy_pkg::PKT_HDR_W-1:0] pk_hdr_o,
   output logic [31:0]         pk_off_o,
   output logic                pk_inl_o,
@@ -134,6 +146,7 @@ module bdy_sq_exec #(
   // A flushed bind or invalidate asks for the window's present key (H12) by a bind that P8 refuses,
   // whatever the window's state.
   localparam logic [7:0]  ProbeRights = 8'h80;
+  localparam logic [36:0] MaxDgram = 37'd4096;  // U3
   localparam int          BurstW  = $clog2(Burst + 1);
 
   // ---------------------------------------------------------------- state of the job
@@ -155,12 +168,14 @@ module bdy_sq_exec #(
   bdy_pkg::sq_ret_t  ret;
   bdy_pkg::qp_ctx0_t ctx0;
   bdy_pkg::wqe_t     wqe;
+  bdy_pkg::ah_ctx_t  ah;
   // verilator lint_on UNUSEDSIGNAL
 
   assign rsp      = rsp_i;
   assign ret      = ret_i;
   assign ctx0     = ctx0_i;
   assign wqe      = slot0_i;
+  assign ah       = ah_i;
   assign ring_msg = msg_i;
 
   assign qp_o    = qp_q;
@@ -171,15 +186,16 @@ module bdy_sq_exec #(
   // ---------------------------------------------------------------- what may happen
   // Ring arithmetic modulo 32 and 2^16.
   logic [4:0]  ahead, used, reads;
-  logic [15:0] posted, undone, ring;
+  logic [15:0] posted, undone, ring, bound;
   logic [23:0] late;
   logic        ending, behind, resync, room, bad_pi, more, sendable, in_rts, may_send;
-  logic        may_start, has_msg;
+  logic        may_start, has_msg, back, dgram;
 
   // An acknowledge may overtake a transmit pointer that was set back.
   assign ahead  = rsp.um - cur_q.tm;
   assign late   = rsp.upsn - cur_q.tpsn;
-  assign behind = (ahead != '0) ? (ahead < 5'd16 || (ahead == 5'd16 && rsp.um == cur_q.mh))
+  assign behind = cur_q.unrel   ? 1'b0 :
+                  (ahead != '0) ? (ahead < 5'd16 || (ahead == 5'd16 && rsp.um == cur_q.mh))
                                 : (cur_q.tm != cur_q.mh && late != '0 && late < 24'h80_0000);
   assign resync = behind || rsp.rw_req != cur_q.rw_ack;
 
@@ -192,13 +208,17 @@ module bdy_sq_exec #(
   assign posted = pi_i - ret.ri;
   assign undone = cur_q.ei - ret.ri;
   assign bad_pi = posted > ring || undone > posted;
-  assign more   = pi_i != cur_q.ei && !cur_q.viol;
+  assign bound  = (dead_i && cur_q.rv) ? cur_q.rvi : pi_i;  // flushing ends there
+  assign more   = bound != cur_q.ei && !cur_q.viol;
 
   assign in_rts   = ctx0.st == bdy_pkg::QP_ST_RTS;
   assign sendable = in_rts || ctx0.st == bdy_pkg::QP_ST_SQD;
   assign ending   = ending_i && life_qp_i == qp_q;
   assign may_send = sendable && !dead_i && !ending && started_i && !rsp.rerr && !rsp.rnrw;
   assign may_start = may_send && in_rts && !cur_q.stop && !hold_i;
+  assign back     = cur_q.rv && dead_i && in_rts && !ending && cur_q.ei == cur_q.rvi &&
+                    cur_q.wh == ret.wt;
+  assign dgram    = ctx0.kind == bdy_pkg::QP_KIND_UD;
   assign has_msg  = cur_q.tm != cur_q.mh && !(cur_q.lerr && cur_q.tm == cur_q.lerr_m);
 
   // ---------------------------------------------------------------- decode
@@ -208,8 +228,9 @@ module bdy_sq_exec #(
 
   bdy_sq_decode u_decode (
     .slot0_i,
+    .kind_i(ctx0.kind),
     .idx_i(cur_q.ei),
-    .avail_i(pi_i - cur_q.ei),
+    .avail_i(bound - cur_q.ei),
     .torn_o(torn),
     .bad_o(bad),
     .rule_o(dec_rule),
@@ -228,7 +249,7 @@ module bdy_sq_exec #(
   logic [3:0]  log_mtu;
   logic [23:0] packets;
 
-  assign log_mtu    = 4'd7 + 4'(ctx0.mtu);
+  assign log_mtu    = dgram ? 4'd12 : 4'd7 + 4'(ctx0.mtu);
   assign len        = sum_q[31:0];
   assign mtu_less_1 = (33'd1 << log_mtu) - 33'd1;
   assign rounded    = ({1'b0, len} + mtu_less_1) >> log_mtu;
@@ -245,6 +266,8 @@ module bdy_sq_exec #(
     .msg_i(msg_q),
     .psn_i(cur_q.tpsn),
     .ctx0_i, .ctx1_i,
+    .qpn_i(pk_qpn_o),
+    .ah_i,
     .hdr_o(hdr),
     .off_o(off),
     .fin_o(fin),
@@ -292,13 +315,16 @@ module bdy_sq_exec #(
     fresh.nsge  = wqe.num_sge;
     fresh.inl   = wqe.inl;
     fresh.se    = wqe.solicited;
-    fresh.imm   = wqe.imm;
+    fresh.imm   = (wqe.op == bdy_pkg::WQE_OP_SEND_INV) ? wqe.inv_key : wqe.imm;
     fresh.spsn  = cur_q.npsn;
     fresh.npk   = packets;
     fresh.idx   = cur_q.ei;
     fresh.va    = wqe.addr;
     fresh.rkey  = wqe.rkey;
     fresh.len   = len;
+    fresh.swap_add = wqe.w6;
+    fresh.cmp      = wqe.w7;
+    fresh.xrc_srqn = wqe.xrc_srqn;
   end
 
   // Verbs and the bind pipeline number binds alike, from different bases.
@@ -346,6 +372,7 @@ module bdy_sq_exec #(
     take_o     = 1'b0;
     cleared_o  = 1'b0;
     inited_o   = 1'b0;
+    revive_o   = 1'b0;
     fe_start_o = 1'b0;
     fe_idx_o   = cur_q.ei;
     fe_first_o = 4'd0;
@@ -367,10 +394,25 @@ module bdy_sq_exec #(
       end
 
       StInit: begin
-        cur_d      = '0;
-        cur_d.npsn = ctx0.sq_psn;
-        cur_d.tpsn = ctx0.sq_psn;
-        cur_d.sent = ctx0.sq_psn;
+        cur_d = req_i;
+        case (init_why_i)
+          2'd0: begin
+            cur_d       = '0;
+            cur_d.npsn  = ctx0.sq_psn;
+            cur_d.tpsn  = ctx0.sq_psn;
+            cur_d.sent  = ctx0.sq_psn;
+            cur_d.unrel = dgram || ctx0.kind == bdy_pkg::QP_KIND_UC;
+          end
+          2'd1: begin
+            cur_d.sqd    = !ret.sqd;
+            cur_d.sqd_on = ctx0.sqd_event;
+          end
+          default: begin
+            cur_d.sqd_on = 1'b0;
+            cur_d.rv     = dead_i;
+            cur_d.rvi    = pi_i;
+          end
+        endcase
         commit     = 1'b1;
         inited_o   = 1'b1;
         st_d       = StIdle;
@@ -382,7 +424,18 @@ module bdy_sq_exec #(
       end
 
       StEval: begin
-        if (may_send && resync) begin
+        if (back) begin
+          cur_d.rv   = 1'b0;
+          cur_d.stop = 1'b0;
+          cur_d.lerr = 1'b0;
+          cur_d.tm   = cur_q.mh;
+          cur_d.tpsn = cur_q.npsn;
+          cur_d.sent = cur_q.npsn;
+          commit     = 1'b1;
+          revive_o   = 1'b1;
+          again      = 1'b1;
+          leave      = 1'b1;
+        end else if (may_send && resync) begin
           cur_d.tm     = rsp.um;
           cur_d.tpsn   = rsp.upsn;
           cur_d.rw_ack = rsp.rw_req;
@@ -416,7 +469,7 @@ module bdy_sq_exec #(
             al_slots = 4'd1;
           end
           cur_d.stop = 1'b1;
-          cur_d.ei   = dead_i ? pi_i : cur_q.ei + 16'd1;
+          cur_d.ei   = dead_i ? bound : cur_q.ei + 16'd1;
           commit     = 1'b1;
           leave      = 1'b1;
         end
@@ -478,9 +531,9 @@ module bdy_sq_exec #(
         al       = 1'b1;
         cur_d.ei = cur_q.ei + 16'(wqe.slots);
         commit   = 1'b1;
-        if (sum_q > MaxLen) begin
+        if (sum_q > (dgram ? MaxDgram : MaxLen)) begin
           al_st      = bdy_pkg::WC_LOC_LEN_ERR;
-          al_rule    = bdy_pkg::RULE_A14;
+          al_rule    = dgram ? bdy_pkg::RULE_U3 : bdy_pkg::RULE_A14;
           cur_d.stop = 1'b1;
           leave      = 1'b1;
         end else begin
@@ -523,8 +576,16 @@ module bdy_sq_exec #(
           leave = 1'b1;
         end else if (resync) begin
           st_d = StEval;
-        end else if (reach > Window) begin
+        end else if (reach > Window && !cur_q.unrel) begin
           leave = 1'b1;  // acknowledges wake
+        end else if (dgram && (!ah_known_i || ah.pd != ctx0.pd)) begin
+          cur_d.lerr      = 1'b1;
+          cur_d.lerr_m    = cur_q.tm;
+          cur_d.lerr_st   = bdy_pkg::WC_LOC_QP_OP_ERR;
+          cur_d.lerr_rule = bdy_pkg::RULE_U4;
+          cur_d.stop      = 1'b1;
+          commit          = 1'b1;
+          leave           = 1'b1;
         end else begin
           pk_start_o = 1'b1;
           st_d       = StPkt;
@@ -535,6 +596,7 @@ module bdy_sq_exec #(
         if (pk_taken_i) begin
           if (cur_q.sent == cur_q.tpsn) cur_d.sent = next_q;
           if (seg_fin_q) cur_d.tm = cur_q.tm + 5'd1;
+          if (seg_fin_q && cur_q.unrel) kick_d = 1'b1;
           cur_d.tpsn = next_q;
           commit     = 1'b1;
         end
@@ -561,7 +623,7 @@ module bdy_sq_exec #(
       StArm0: st_d = StArm;
 
       StArm: begin
-        tm_valid_o = ctx0.timeout != '0 && !dead_i && cur_q.sent != rsp.upsn;
+        tm_valid_o = ctx0.timeout != '0 && !dead_i && !cur_q.unrel && cur_q.sent != rsp.upsn;
         // The response half goes first: it may just have acknowledged everything.
         st_d       = (tm_valid_o && !tm_ready_i) ? StArm0 : StNext;
       end
@@ -580,7 +642,7 @@ module bdy_sq_exec #(
 
     if (al) begin
       cur_d.wh = cur_q.wh + 5'd1;
-      if (!al_msg) kick_d = !al_op;
+      if (!al_msg) kick_d = kick_d || !al_op;
     end
     if (commit && cur_d.lerr != cur_q.lerr) kick_d = 1'b1;
     if (leave) st_d = StIdle;
@@ -659,6 +721,10 @@ module bdy_sq_exec #(
 
   assign pk_hdr_o     = (st_q == StSeg) ? hdr : hdr_q;
   assign pk_off_o     = (st_q == StSeg) ? off : off_q;
+  assign ah_num_o = (st_q == StDec || st_q == StRest || st_q == StSum) ? wqe.rkey : msg_d.rkey;
+
+  assign pk_chk_o     = msg_q.op == bdy_pkg::WQE_OP_FETCH_ADD ||
+                        msg_q.op == bdy_pkg::WQE_OP_CMP_SWAP;
   assign pk_inl_o     = msg_q.inl;
   assign pk_num_sge_o = msg_q.nsge;
   assign pk_pd_o      = ctx0.pd;

@@ -3,9 +3,10 @@
 // bdy_sq_life: follows the states of queue pairs for the requester.
 //
 //   after reset: clear the state of every queue pair, one by one
-//   ERR          flush from now on; acknowledged at once
+//   ERR, SQE     flush from now on; acknowledged at once
 //   first RTS    load the PSNs in both halves, then start
-//   RTS again    go on (after SQD)
+//   SQD          the request half notes that SQ_DRAINED is wanted
+//   RTS again    go on (after SQD); after SQE flush what was posted, then go on
 //   RESET, bump  wait until nothing of the old life is in progress, clear, acknowledge
 //
 // Latency:      ERR 1 cycle; RESET as long as the work in progress takes: each engine ends its
@@ -34,6 +35,7 @@ module bdy_sq_life #(
   output logic [3:0]        clear_o,       // held until taken
   input  logic [3:0]        cleared_i,
   output logic [1:0]        init_o,        // held until taken
+  output logic [1:0]        init_why_o,    // first RTS, SQD, RTS again
   input  logic [1:0]        inited_i,
   output logic              quiet_o,       // retirement starts no CQE
   input  logic              is_quiet_i,
@@ -43,6 +45,9 @@ module bdy_sq_life #(
   output logic              end_o,         // pulse: the life of qp_o has ended
   output logic              kick_o,        // pulse: qp_o may have work
   output logic              dying_o,       // pulse: qp_o went to ERR
+
+  // The request half has brought look_qp_i 0 back from SQE
+  input  logic              revive_i,
 
   // QP_ERR of ours was executed
   input  logic              dead_i,
@@ -60,19 +65,24 @@ module bdy_sq_life #(
   localparam logic [2:0] StClear = 3'd4;
   localparam logic [2:0] StAck   = 3'd5;
 
+  localparam logic [1:0] InitFirst = 2'd0;
+  localparam logic [1:0] InitSqd   = 2'd1;
+  localparam logic [1:0] InitAgain = 2'd2;
+
   localparam int Qps = 1 << LogQps;
 
   logic [2:0]        st_q;
   logic [LogQps-1:0] qp_q;
   logic [3:0]        cleared_q, cleared;
-  logic [1:0]        inited_q, inited;
-  logic              fresh, ends, errs, rts;
+  logic [1:0]        inited_q, inited, why_q;
+  logic              fresh, ends, errs, rts, sqd;
   logic [Qps-1:0]    dead_q, started_q;
 
   assign fresh = qpev_valid_i && st_q == StIdle;
   assign ends  = qpev_bump_i || qpev_st_i == bdy_pkg::QP_ST_RESET;
   assign errs  = !ends && (qpev_st_i == bdy_pkg::QP_ST_ERR || qpev_st_i == bdy_pkg::QP_ST_SQE);
   assign rts   = !ends && qpev_st_i == bdy_pkg::QP_ST_RTS;
+  assign sqd   = !ends && qpev_st_i == bdy_pkg::QP_ST_SQD;
 
   assign cleared    = cleared_q | (clear_o & cleared_i);
   assign inited     = inited_q | (init_o & inited_i);
@@ -84,8 +94,8 @@ module bdy_sq_life #(
   assign ending_o   = st_q == StQuiet || st_q == StClear;
   assign end_o      = st_q == StClear && cleared == 4'b1111;
   assign dying_o    = fresh && errs;
-  assign kick_o     = dying_o || (fresh && rts && started_q[qp_o]) ||
-                      (st_q == StInit && inited == 2'b11);
+  assign kick_o     = dying_o || (st_q == StInit && inited == 2'b11);
+  assign init_why_o = why_q;
   assign qpev_ack_o = st_q == StAck;
 
   always_comb begin
@@ -106,6 +116,7 @@ module bdy_sq_life #(
       qp_q      <= '0;
       cleared_q <= '0;
       inited_q  <= '0;
+      why_q     <= InitFirst;
       dead_q    <= '0;
       started_q <= '0;
     end else begin
@@ -120,8 +131,9 @@ module bdy_sq_life #(
         StIdle: begin
           qp_q      <= qpev_idx_i[LogQps-1:0];
           cleared_q <= '0;
-          inited_q  <= '0;
-          if (fresh) st_q <= ends ? StQuiet : (rts && !started_q[qp_o]) ? StInit : StAck;
+          inited_q  <= {started_q[qp_o], 1'b0};  // the response half learns the first RTS only
+          why_q     <= !started_q[qp_o] ? InitFirst : sqd ? InitSqd : InitAgain;
+          if (fresh) st_q <= ends ? StQuiet : (rts || (sqd && started_q[qp_o])) ? StInit : StAck;
         end
         StInit: begin
           inited_q <= inited;
@@ -144,6 +156,7 @@ module bdy_sq_life #(
         end
         default: st_q <= StIdle;
       endcase
+      if (revive_i) dead_q[look_qp_i[LogQps-1:0]] <= 1'b0;
       if (dying_o) dead_q[qp_o] <= 1'b1;
       if (dead_i)  dead_q[dead_qp_i] <= 1'b1;
     end

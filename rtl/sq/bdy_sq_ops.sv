@@ -34,6 +34,7 @@ module bdy_sq_ops #(
   input  logic                err_valid_i,    // only while err_free_o
   output logic                err_free_o,
   input  logic [LogQps-1:0]   err_qp_i,
+  input  logic                err_sqe_i,      // to SQE
 
   // Life of a queue pair
   input  logic [LogQps-1:0]   life_qp_i,
@@ -44,6 +45,7 @@ module bdy_sq_ops #(
   // Queue pair of the request half: an earlier bind has no exec answer, or was refused
   input  logic [LogQps-1:0]   hold_qp_i,
   output logic                hold_o,
+  input  logic                free_hold_i,    // pulse: it has come back from SQE
 
   // Results of entries
   input  logic [LogQps+3:0]   res_idx_i,
@@ -102,7 +104,7 @@ module bdy_sq_ops #(
   assign err_tag_free  = busy_q[ErrTags-1:0] != '1;
 
   // ------------------------------------------------------------ the two slots in front of the port
-  logic                         bind_q, err_q, shown_q, sel_err_q, sel_err;
+  logic                         bind_q, err_q, shown_q, sel_err_q, sel_err, err_sqe_q;
   logic [bdy_pkg::PROT_OP_W-1:0] bind_op_q;
   logic [LogQps-1:0]            bind_qp_q, err_qp_q;
   logic [LogTags-1:0]           bind_tag_q, err_tag_q;
@@ -117,6 +119,7 @@ module bdy_sq_ops #(
   always_comb begin
     err_op     = '0;
     err_op.op  = bdy_pkg::PROT_OP_QP_ERR;
+    err_op.sqe = err_sqe_q;
     err_op.qpn = 24'(bdy_pkg::QPN_BASE) + 24'(err_qp_q);
   end
 
@@ -151,6 +154,7 @@ module bdy_sq_ops #(
     end
     if (take_err) begin
       err_qp_q  <= err_qp_i;
+      err_sqe_q <= err_sqe_i;
       err_tag_q <= new_err;
     end
     if (take_bind) begin
@@ -230,7 +234,7 @@ module bdy_sq_ops #(
   assign dead_o         = ope_valid_i && ope_err && !orphan_q[ope_tag];
   assign dead_qp_o      = ope_qp;
 
-  // ------------------------------------------------- hold: O1, O6; a refusal holds until the reset
+  // ------------------------------------------------- hold: O1, O6; a refusal holds until the end
   logic [(1<<LogQps)-1:0] hold_q;
 
   assign hold_o = hold_q[hold_qp_i];
@@ -242,6 +246,7 @@ module bdy_sq_ops #(
       if (take_bind) hold_q[bind_qp_i] <= 1'b1;
       if (go_o)      hold_q[ope_qp] <= 1'b0;
       if (clear_i)   hold_q[life_qp_i] <= 1'b0;
+      if (free_hold_i) hold_q[hold_qp_i] <= 1'b0;
     end
   end
 

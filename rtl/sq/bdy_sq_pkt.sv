@@ -3,7 +3,9 @@
 // bdy_sq_pkt: sends one packet: collects the payload (gathered from memory, or inline from the
 // WQE), then hands header and payload to the request framer.
 //
-//   start --> [gather | inline copy] --> header --> payload stream --> done
+//   start --> [gather | inline copy | check] --> header --> payload stream --> done
+//
+// check: an atomic sends no payload, but leaves only if its result may land in SGE 0 (M9).
 //
 // Latency:      header one cycle after the payload is complete (at once when there is none).
 // Throughput:   one packet at a time.
@@ -21,6 +23,7 @@ module bdy_sq_pkt (
   input  logic [bdy_pkg::PKT_HDR_W-1:0] start_hdr_i,
   input  logic [31:0]  start_off_i,
   input  logic         start_inl_i,
+  input  logic         start_chk_i,   // check SGE 0 for writing; no payload
   input  logic [4:0]   start_num_sge_i,
   input  logic [23:0]  start_pd_i,
   input  logic [23:0]  start_qpn_i,
@@ -68,8 +71,10 @@ module bdy_sq_pkt (
   localparam logic [2:0] StHdr    = 3'd4;
   localparam logic [2:0] StStream = 3'd5;
   localparam logic [2:0] StDone   = 3'd6;
+  localparam logic [2:0] StCheck  = 3'd7;
 
   logic [2:0]  st_q;
+  logic        checking_q;              // the verdict of StCheck is on its way
   logic        asked_q;                 // payload buffer was asked for this packet
   logic [7:0]  rule_q;
   logic        stale_q;
@@ -95,14 +100,46 @@ module bdy_sq_pkt (
   assign done_rule_o  = rule_q;
   assign done_stale_o = stale_q;
 
+  // ---------------------------------------------------------------- check of an atomic's result
+  // An answer has more fields, and an SGE is three of them.
+  // verilator lint_off UNUSEDSIGNAL
+  bdy_pkg::acc_rsp_t rsp;
+  // verilator lint_on UNUSEDSIGNAL
+  bdy_pkg::acc_req_t chk;
+  bdy_pkg::sge_t     sge;
+  logic              chk_done, ga_acc_valid;
+  logic [3:0]        ga_sge_idx;
+  logic [bdy_pkg::ACC_REQ_W-1:0] ga_acc_req;
+
+  assign rsp = acc_rsp_i;
+  assign sge = sge_i;
+
+  always_comb begin
+    chk           = '0;
+    chk.local_key = 1'b1;
+    chk.rights    = bdy_pkg::ACCESS_BIT_LOCAL_WRITE;
+    chk.key       = sge.lkey;
+    chk.va        = sge.addr;
+    chk.len       = sge.len;
+    chk.pd        = start_pd_i;
+    chk.qpn       = start_qpn_i;
+    chk.qp_gen    = start_gen_i;
+  end
+
+  assign chk_done    = st_q == StCheck && acc_rsp_valid_i;
+  assign acc_valid_o = (st_q == StCheck) ? !checking_q : ga_acc_valid;
+  assign acc_req_o   = (st_q == StCheck) ? chk : ga_acc_req;
+  assign sge_idx_o   = (st_q == StCheck) ? 4'd0 : ga_sge_idx;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       st_q <= StIdle;
     end else begin
       case (st_q)
-        StIdle:   if (start_i) st_q <= (paylen == '0) ? StHdr : start_inl_i ? StInline : StAsk;
+        StIdle:   if (start_i) st_q <= start_chk_i ? StCheck : (paylen == '0) ? StHdr : start_inl_i ? StInline : StAsk;
         StAsk:    if (ga_ready) st_q <= StGather;
         StGather: if (ga_done) st_q <= (ga_rule == bdy_pkg::RULE_NONE) ? StHdr : StDone;
+        StCheck:  if (chk_done) st_q <= (rsp.rule == bdy_pkg::RULE_NONE) ? StHdr : StDone;
         StInline: if (left <= 13'd32) st_q <= StHdr;
         StHdr:    if (hdr_ready_i) st_q <= (paylen == '0) ? StDone : StStream;
         StStream: if (rd_valid && pl_ready_i && rd_last) st_q <= StDone;
@@ -114,17 +151,24 @@ module bdy_sq_pkt (
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       asked_q  <= 1'b0;
+      checking_q <= 1'b0;
       rule_q   <= bdy_pkg::RULE_NONE;
       stale_q  <= 1'b0;
       copied_q <= '0;
     end else if (st_q == StIdle) begin
       asked_q  <= 1'b0;
+      checking_q <= 1'b0;
       rule_q   <= bdy_pkg::RULE_NONE;
       stale_q  <= 1'b0;
       copied_q <= '0;
     end else begin
       if (ask && rq_ready) asked_q <= 1'b1;
       if (st_q == StInline) copied_q <= copied_q + 13'd32;
+      if (st_q == StCheck && acc_ready_i) checking_q <= 1'b1;
+      if (chk_done) begin
+        rule_q  <= rsp.rule;
+        stale_q <= rsp.stale;
+      end
       if (st_q == StGather && ga_done) begin
         rule_q  <= ga_rule;
         stale_q <= ga_stale;
@@ -154,9 +198,13 @@ module bdy_sq_pkt (
     .start_rights_i(8'd0),
     .start_pd_i, .start_qpn_i, .start_gen_i,
     .start_chk_len_i(32'd0),
-    .sge_idx_o, .sge_i,
-    .acc_valid_o, .acc_ready_i, .acc_req_o, .acc_rsp_valid_i, .acc_rsp_i, .ret_valid_o,
-    .ret_epoch_o,
+    .sge_idx_o(ga_sge_idx),
+    .sge_i,
+    .acc_valid_o(ga_acc_valid),
+    .acc_ready_i(acc_ready_i && st_q != StCheck),
+    .acc_req_o(ga_acc_req),
+    .acc_rsp_valid_i(acc_rsp_valid_i && st_q != StCheck),
+    .acc_rsp_i, .ret_valid_o, .ret_epoch_o,
     .rdq_valid_o, .rdq_ready_i, .rdq_addr_o, .rdq_len_o,
     .rdd_valid_i, .rdd_data_i, .rdd_last_i, .rdd_err_i,
     .pb_wr_valid_o(ga_wr),

@@ -10,6 +10,8 @@
 // not come: that is a missing response, the request half is asked to go back to the oldest PSN not
 // acknowledged (go-back-N).
 //
+// The original value of an atomic is data of 8 bytes.
+//
 // Latency:      acknowledge in to state out 5 cycles, 2 more per message passed.
 // Throughput:   one response at a time; a READ response takes as long as its data's way to memory.
 // Backpressure: access, memory; never the request half (H13).
@@ -111,6 +113,7 @@ module bdy_sq_resp #(
   logic [3:0]        st_q, st_d;
   logic [LogQps-1:0] qp_q;
   logic              is_pkt_q;          // else a timer
+  logic [2:0]        tr_q;              // transport, and the operation in RC's numbering
   logic [7:0]        op_q, syn_q;
   logic [23:0]       psn_q;
   logic [12:0]       paylen_q;
@@ -146,25 +149,41 @@ module bdy_sq_resp #(
 
   // ---------------------------------------------------------------- where the PSN falls
   logic [23:0] span, flying, left, k;
-  logic        known, here, is_read, is_last;
-  logic        is_data, ends_data, usable;
+  logic        known, here, is_last;
+  logic        is_read, is_atomic;          // is_read: data comes back
+  logic        is_data, is_result, ends_data, usable, same_transport;
 
   assign span    = psn_q - cur_q.upsn;
   assign flying  = req.sent - cur_q.upsn;
   assign known   = span < flying;
   assign left    = msg.spsn + msg.npk - cur_q.upsn;   // PSNs left of the oldest message
   assign here  = span < left;
-  assign is_read = msg.op == bdy_pkg::WQE_OP_READ;
+  assign is_atomic = msg.op == bdy_pkg::WQE_OP_FETCH_ADD || msg.op == bdy_pkg::WQE_OP_CMP_SWAP;
+  assign is_read = msg.op == bdy_pkg::WQE_OP_READ || is_atomic;
   assign k       = cur_q.upsn - msg.spsn;
   assign is_last = left == 24'd1;
   assign usable  = (ctx0.st == bdy_pkg::QP_ST_RTS || ctx0.st == bdy_pkg::QP_ST_SQD) &&
-                   ctx0.kind == bdy_pkg::QP_KIND_RC && !dead_i && !loaded.rerr &&
+                   same_transport && !dead_i && !loaded.rerr &&
                    !(ending_i && life_qp_i == qp_q);
+
+  // XRC has RC's opcodes under its own transport; others get no responses.
+  always_comb begin
+    case (ctx0.kind)
+      bdy_pkg::QP_KIND_RC:       same_transport = tr_q == bdy_pkg::BTH_TR_RC || !is_pkt_q;
+      bdy_pkg::QP_KIND_XRC_SEND: same_transport = tr_q == bdy_pkg::BTH_TR_XRC || !is_pkt_q;
+      default:                   same_transport = 1'b0;
+    endcase
+  end
 
   always_comb begin
     is_data   = 1'b0;
+    is_result = 1'b0;
     ends_data = 1'b0;
     case (op_q)
+      bdy_pkg::BTH_OP_ATOMIC_ACK: begin
+        is_result = 1'b1;
+        ends_data = 1'b1;
+      end
       bdy_pkg::BTH_OP_READ_RESP_FIRST, bdy_pkg::BTH_OP_READ_RESP_MIDDLE: is_data = 1'b1;
       bdy_pkg::BTH_OP_READ_RESP_LAST, bdy_pkg::BTH_OP_READ_RESP_ONLY: begin
         is_data   = 1'b1;
@@ -354,7 +373,7 @@ module bdy_sq_resp #(
             um_d     = 1'b1;
           end
           st_d = StFin;
-        end else if (is_data && is_read) begin
+        end else if (is_read && (is_atomic ? is_result : is_data)) begin
           if (!fits) begin
             act_d    = ActFail;
             st_err_d = bdy_pkg::WC_BAD_RESP_ERR;
@@ -453,7 +472,8 @@ module bdy_sq_resp #(
     syn_err_q <= syn_err_d;
     if (st_q == StIdle) begin
       qp_q        <= rd_qp_o;
-      op_q        <= hdr.op;
+      tr_q        <= hdr.op[7:5];
+      op_q        <= {3'd0, hdr.op[4:0]};
       syn_q       <= hdr.syndrome;
       psn_q       <= hdr.psn;
       paylen_q    <= hdr.paylen;

@@ -61,6 +61,7 @@ module bdy_sq_retire #(
   input  logic                res_done_i,    // of wr_rd_o's entry, one cycle later, as is res_i
   input  logic [39:0]         res_i,
   output logic                err_valid_o,   // post QP_ERR for qp_o
+  output logic                err_sqe_o,     // to SQE: no acknowledges, and no fatal error (Q5)
   input  logic                err_free_i,
 
   // Completions
@@ -103,6 +104,7 @@ module bdy_sq_retire #(
   logic [3:0]       fast_wr_q;
   logic             fresh_q;
   logic [39:0]      fresh_res_q;
+  logic             drained_q;            // the event is SQ_DRAINED
   logic [Qps-1:0]   lost_q;               // its completion queue took no entry
 
   assign req = req_i;
@@ -147,14 +149,15 @@ module bdy_sq_retire #(
   localparam logic [1:0] Failed = 2'd2;
   localparam logic [1:0] Flush  = 2'd3;
 
-  logic        acked, engaged, empty, lost, fatal, executed, probe;
+  logic        acked, engaged, empty, lost, fatal, executed, probe, back, drained;
   logic [1:0]  stand;
   logic [7:0]  status, rule, syndrome;
   logic [39:0] result;
   logic [7:0]  op_rule;
 
   assign empty    = req.wh == ret.wt;
-  assign acked    = rsp.um != wr.mseq;
+  assign acked    = (req.unrel ? req.tm : rsp.um) != wr.mseq;
+  assign back     = ret.errd && !dead_i;  // from SQE: its errors are history
   assign engaged  = (busy_i[0] && busy_qp_i[0+:LogQps] == qp_q) ||
                     (busy_i[1] && busy_qp_i[LogQps+:LogQps] == qp_q);
   assign result   = fresh_q ? fresh_res_q : res_i;
@@ -208,32 +211,41 @@ module bdy_sq_retire #(
     case (op)
       bdy_pkg::WQE_OP_WRITE, bdy_pkg::WQE_OP_WRITE_IMM: cqe_op = bdy_pkg::CQE_OP_WRITE;
       bdy_pkg::WQE_OP_READ:                             cqe_op = bdy_pkg::CQE_OP_READ;
+      bdy_pkg::WQE_OP_FETCH_ADD:                        cqe_op = bdy_pkg::CQE_OP_FETCH_ADD;
+      bdy_pkg::WQE_OP_CMP_SWAP:                         cqe_op = bdy_pkg::CQE_OP_CMP_SWAP;
       bdy_pkg::WQE_OP_BIND1, bdy_pkg::WQE_OP_BIND2:     cqe_op = bdy_pkg::CQE_OP_BIND_MW;
       bdy_pkg::WQE_OP_LOCAL_INV:                        cqe_op = bdy_pkg::CQE_OP_LOCAL_INV;
       default:                                          cqe_op = bdy_pkg::CQE_OP_SEND;
     endcase
   endfunction
 
-  logic success, ready_to_fail, need_err, retire;
+  function automatic logic brings(input logic [7:0] op);
+    brings = op == bdy_pkg::WQE_OP_READ || op == bdy_pkg::WQE_OP_FETCH_ADD ||
+             op == bdy_pkg::WQE_OP_CMP_SWAP;
+  endfunction
+
+  logic success, ready_to_fail, need_err, retire, errd;
 
   // Once a completion in error was written, the rest is flushed whatever became of it (W5).
-  assign success       = stand == Good && !ret.errd;
+  assign errd          = ret.errd && !back;
+  assign success       = stand == Good && !errd;
   assign ready_to_fail = stand != Waits && !success && dead_i && !engaged;
-  assign need_err      = !dead_i && !ret.qperr && (fatal || (!empty && stand == Failed));
+  assign drained       = empty && !dead_i && req.sqd_on && req.sqd != ret.sqd;
+  assign need_err      = !dead_i && (!ret.qperr || back) && (fatal || (!empty && stand == Failed));
   assign retire        = !empty && (success || ready_to_fail);
 
   always_comb begin
     cqe           = '0;
     cqe.qpn       = 24'(bdy_pkg::QPN_BASE) + 24'(qp_q);
     cqe.op        = cqe_op(wr.op);
-    cqe.status    = success ? bdy_pkg::WC_SUCCESS : ret.errd ? bdy_pkg::WC_WR_FLUSH_ERR : status;
+    cqe.status    = success ? bdy_pkg::WC_SUCCESS : errd ? bdy_pkg::WC_WR_FLUSH_ERR : status;
     cqe.wqe_index = wr.idx;
-    cqe.byte_len  = (success && wr.op == bdy_pkg::WQE_OP_READ) ? wr.len : 32'd0;
+    cqe.byte_len  = (success && brings(wr.op)) ? wr.len : 32'd0;
     if (wr.is_op) begin
       cqe.rkey     = result[39:8];
       cqe.executed = executed;
     end
-    if (!success && !ret.errd) begin
+    if (!success && !errd) begin
       cqe.rule     = rule;
       cqe.syndrome = syndrome;
     end
@@ -245,6 +257,10 @@ module bdy_sq_retire #(
   always_comb begin
     st_d        = st_q;
     ret_d       = ret;
+    if (back) begin
+      ret_d.errd  = 1'b0;
+      ret_d.qperr = 1'b0;
+    end
     ret_we_o    = 1'b0;
     take_o      = 1'b0;
     again_o     = 1'b0;
@@ -289,7 +305,7 @@ module bdy_sq_retire #(
         end else if (retire) begin
           ret_d.wt   = ret.wt + 5'd1;
           ret_d.ri   = wr.idx + 16'(wr.slots);
-          ret_d.errd = ret.errd || !success;
+          ret_d.errd = errd || !success;
           ret_we_o   = 1'b1;
           again_o    = 1'b1;
           req_kick_o = 1'b1;
@@ -297,11 +313,15 @@ module bdy_sq_retire #(
             load_cqe = !lost;
             if (!lost) st_d = StCqe;
           end
+        end else if (drained) begin
+          ret_d.sqd = req.sqd;
+          ret_we_o  = 1'b1;
+          st_d      = StEvent;
         end
       end
 
       StCqe:   if (cqe_ready_i) st_d = StIdle;
-      StEvent: if (ev_ready_i) st_d = StIdle;
+      StEvent: if (ev_valid_o && ev_ready_i) st_d = StIdle;
       default: st_d = StIdle;
     endcase
   end
@@ -322,6 +342,7 @@ module bdy_sq_retire #(
       fast_wr_q   <= op_wr_i;
       fresh_res_q <= op_fresh_res_i;
     end
+    if (st_q == StEntry || st_q == StFast) drained_q <= !need_err;
     if (load_cqe) begin
       cqe_q <= cqe;
       cqn_q <= wr.scqn;
@@ -345,10 +366,11 @@ module bdy_sq_retire #(
   bdy_pkg::eqe_t ev;
   always_comb begin
     ev        = '0;
-    ev.kind   = bdy_pkg::EQE_KIND_QP_FATAL;
+    ev.kind   = drained_q ? bdy_pkg::EQE_KIND_SQ_DRAINED : bdy_pkg::EQE_KIND_QP_FATAL;
     ev.number = 24'(bdy_pkg::QPN_BASE) + 24'(qp_q);
   end
-  assign ev_valid_o = st_q == StEvent;
+  assign ev_valid_o = st_q == StEvent && !fl_valid;  // behind its completions (H16)
+  assign err_sqe_o  = req.unrel && !fatal;
   assign ev_o       = ev[63:0];
 
   logic unused;

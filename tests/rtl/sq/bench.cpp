@@ -126,6 +126,7 @@ std::vector<uint64_t> Bench::image(unsigned qp, const Wr &wr) const
     bdy_wqe_set_rkey(w.data(), wr.rkey);
     bdy_wqe_set_rights(w.data(), wr.rights);
     bdy_wqe_set_new_key(w.data(), wr.new_key);
+    bdy_wqe_set_xrc_srqn(w.data(), wr.xrc_srqn);
     bdy_wqe_set_inl(w.data(), wr.is_inline);
     if (wr.is_inline) {
         bdy_wqe_set_inl_len(w.data(), wr.inl.size());
@@ -141,6 +142,10 @@ std::vector<uint64_t> Bench::image(unsigned qp, const Wr &wr) const
             bdy_sge_set_len(s, wr.sges[i].len);
             bdy_sge_set_lkey(s, wr.sges[i].lkey);
         }
+    }
+    if (wr.is_atomic()) {
+        bdy_wqe_set_w6(w.data(), wr.swap_add);
+        bdy_wqe_set_w7(w.data(), wr.compare);
     }
     return w;
 }
@@ -227,6 +232,11 @@ void Bench::drive()
     if (!doorbells_.empty()) {
         d->db_idx_i = uint8_t(doorbells_.front().qp);
         d->db_index_i = doorbells_.front().index;
+    }
+    d->ctxw_valid_i = !ahs_.empty();
+    if (!ahs_.empty()) {
+        d->ctxw_idx_i = uint16_t(ahs_.front().num);
+        wide(&d->ctxw_data_i[0], ahs_.front().ah.data(), 8);
     }
     d->qpev_valid_i = !events_.empty();
     if (!events_.empty()) {
@@ -337,6 +347,8 @@ void Bench::observe()
         events_.pop_front();
         acks_++;
     }
+    if (d->ctxw_valid_i && d->ctxw_ack_o)
+        ahs_.pop_front();
     observe_ops();
 
     if (picked_answer_ >= 0)
@@ -408,7 +420,7 @@ void Bench::take_access(unsigned port, const uint64_t *req)
         bdy_acc_rsp_set_len1(a.w.data(), xlen - first);
         bdy_acc_rsp_set_bus0(a.w.data(), bus(va));
         bdy_acc_rsp_set_bus1(a.w.data(), bus(va + first));
-        grants_out++;
+        grants_out += xlen != 0;
     }
     answers_.push_back(a);
 }
@@ -454,7 +466,7 @@ void Bench::execute(Pending &p)
         p.reply.drain = false;
         return;
     }
-    set_state(p.op.qp(), BDY_QP_ST_ERR);
+    set_state(p.op.qp(), bdy_prot_op_get_sqe(p.op.w.data()) ? BDY_QP_ST_SQE : BDY_QP_ST_ERR);
     p.acks = int(acks_ + events_.size());
 }
 

@@ -37,6 +37,10 @@ struct Packet {
     {
         return unsigned(bdy_pkt_hdr_get_op(hdr.data()));
     }
+    unsigned rc_op() const // in RC's numbering
+    {
+        return op() & 0x1f;
+    }
     uint32_t psn() const
     {
         return uint32_t(bdy_pkt_hdr_get_psn(hdr.data()));
@@ -131,8 +135,14 @@ struct Wr {
     uint32_t rkey = 0;
     unsigned rights = 0, new_key = 0;
     uint64_t bind_len = 0;
+    uint64_t swap_add = 0, compare = 0;
+    uint32_t xrc_srqn = 0;
     std::vector<Sge> sges;
     Bytes inl;
+    bool is_atomic() const
+    {
+        return op == BDY_WQE_OP_FETCH_ADD || op == BDY_WQE_OP_CMP_SWAP;
+    }
     bool is_inline = false;
 };
 
@@ -191,6 +201,15 @@ class Bench
     // A local region of PD 7 at va; its bus pages are scattered.
     uint32_t region(uint64_t va, uint64_t len, uint8_t rights = BDY_ACCESS_BIT_LOCAL_WRITE,
                     uint32_t pd = 7);
+    // Writes an address handle; see ah_written().
+    void write_ah(unsigned num, const std::array<uint64_t, 8> &ah)
+    {
+        ahs_.push_back({num, ah});
+    }
+    bool ah_written() const
+    {
+        return ahs_.empty();
+    }
     void put(uint64_t va, const Bytes &data);
     Bytes get(uint64_t va, size_t n);
 
@@ -325,6 +344,11 @@ class Bench
     std::array<uint32_t, Qps> gen_{};
     unsigned ctx_sel_[2] = {0, 0};
     uint32_t next_key_ = 0x100;
+    struct AhWrite {
+        unsigned num;
+        std::array<uint64_t, 8> ah;
+    };
+    std::deque<AhWrite> ahs_;
     std::deque<Bell> doorbells_;
     std::deque<Event> events_;
     unsigned acks_ = 0;

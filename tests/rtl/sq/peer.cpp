@@ -13,6 +13,8 @@ Peer::Peer(Bench &bench, unsigned qp) : bench_(bench), qp_(qp)
 {
     epsn = uint32_t(bdy_qp_ctx0_get_sq_psn(bench.ctx0(qp).data()));
     mtu_ = 128u << bdy_qp_ctx0_get_mtu(bench.ctx0(qp).data());
+    transport_ = bdy_qp_ctx0_get_kind(bench.ctx0(qp).data()) == BDY_QP_KIND_XRC_SEND ? BDY_BTH_TR_XRC
+                                                                                    : BDY_BTH_TR_RC;
     for (size_t i = 0; i < memory.size(); i++)
         memory[i] = uint8_t(i * 7 + (i >> 8));
 }
@@ -37,6 +39,8 @@ void Peer::request(const Packet &p)
 
 void Peer::arrive(const Packet &p)
 {
+    if (p.op() >> 5 != transport_)
+        abort(); // the bench is wired wrongly
     uint32_t ahead = (p.psn() - epsn) & PsnMask;
     if (ahead != 0 && ahead < 0x800000) {
         if (!nak_sent_) {
@@ -47,8 +51,10 @@ void Peer::arrive(const Packet &p)
         return;
     }
     if (ahead != 0) { // duplicate
-        if (p.op() == BDY_BTH_OP_READ_REQ)
+        if (p.rc_op() == BDY_BTH_OP_READ_REQ)
             read(p);
+        else if (results_.count(p.psn()))
+            result(p);
         else if (p.ackreq())
             answer(BDY_BTH_OP_ACK, (epsn - 1) & PsnMask, BDY_AETH_ACK);
         return;
@@ -70,7 +76,15 @@ void Peer::arrive(const Packet &p)
 void Peer::execute(const Packet &p)
 {
     const uint64_t *h = p.hdr.data();
-    unsigned op = p.op();
+    unsigned op = p.rc_op();
+    if (op == BDY_BTH_OP_FETCH_ADD || op == BDY_BTH_OP_CMP_SWAP) {
+        results_[p.psn()] = modify(p);
+        epsn = (epsn + 1) & PsnMask;
+        msn_++;
+        atomics++;
+        result(p);
+        return;
+    }
     if (op == BDY_BTH_OP_READ_REQ) {
         uint32_t n = std::max<uint32_t>(1, uint32_t((bdy_pkt_hdr_get_dmalen(h) + mtu_ - 1) / mtu_));
         epsn = (epsn + n) & PsnMask;
@@ -82,12 +96,14 @@ void Peer::execute(const Packet &p)
     epsn = (epsn + 1) & PsnMask;
     bool is_write = op >= BDY_BTH_OP_WRITE_FIRST && op <= BDY_BTH_OP_WRITE_ONLY_IMM;
     bool first = op == BDY_BTH_OP_SEND_FIRST || op == BDY_BTH_OP_SEND_ONLY ||
-                 op == BDY_BTH_OP_SEND_ONLY_IMM || op == BDY_BTH_OP_WRITE_FIRST ||
+                 op == BDY_BTH_OP_SEND_ONLY_IMM || op == BDY_BTH_OP_SEND_ONLY_INV ||
+                 op == BDY_BTH_OP_WRITE_FIRST ||
                  op == BDY_BTH_OP_WRITE_ONLY || op == BDY_BTH_OP_WRITE_ONLY_IMM;
     bool last = op != BDY_BTH_OP_SEND_FIRST && op != BDY_BTH_OP_SEND_MIDDLE &&
                 op != BDY_BTH_OP_WRITE_FIRST && op != BDY_BTH_OP_WRITE_MIDDLE;
     bool imm = op == BDY_BTH_OP_SEND_LAST_IMM || op == BDY_BTH_OP_SEND_ONLY_IMM ||
                op == BDY_BTH_OP_WRITE_LAST_IMM || op == BDY_BTH_OP_WRITE_ONLY_IMM;
+    bool inv = op == BDY_BTH_OP_SEND_LAST_INV || op == BDY_BTH_OP_SEND_ONLY_INV;
     if (first) {
         partial_.clear();
         write_at_ = bdy_pkt_hdr_get_va(h);
@@ -107,7 +123,8 @@ void Peer::execute(const Packet &p)
             write_imms++;
         if (!is_write) {
             received.push_back(
-                {partial_, imm, uint32_t(bdy_pkt_hdr_get_imm(h)), bdy_pkt_hdr_get_se(h) != 0});
+                {partial_, imm, uint32_t(bdy_pkt_hdr_get_imm(h)), bdy_pkt_hdr_get_se(h) != 0, inv,
+                 uint32_t(bdy_pkt_hdr_get_ieth(h)), uint32_t(bdy_pkt_hdr_get_xrc_srqn(h))});
         }
     }
     if (!p.ackreq())
@@ -116,6 +133,27 @@ void Peer::execute(const Packet &p)
     held_psn_ = p.psn();
     if (!coalesce)
         answer(BDY_BTH_OP_ACK, p.psn(), BDY_AETH_ACK);
+}
+
+uint64_t Peer::modify(const Packet &p)
+{
+    const uint64_t *h = p.hdr.data();
+    uint8_t *at = &memory.at(bdy_pkt_hdr_get_va(h) - base);
+    uint64_t old, now;
+    memcpy(&old, at, 8);
+    if (p.rc_op() == BDY_BTH_OP_FETCH_ADD)
+        now = old + bdy_pkt_hdr_get_swap_add(h);
+    else
+        now = old == bdy_pkt_hdr_get_cmp(h) ? bdy_pkt_hdr_get_swap_add(h) : old;
+    memcpy(at, &now, 8);
+    return old;
+}
+
+void Peer::result(const Packet &p)
+{
+    Bytes data(8);
+    memcpy(data.data(), &results_.at(p.psn()), 8);
+    answer(BDY_BTH_OP_ATOMIC_ACK, p.psn(), BDY_AETH_ACK, data);
 }
 
 void Peer::flush()
@@ -150,7 +188,7 @@ void Peer::answer(unsigned op, uint32_t psn, unsigned syndrome, Bytes data)
         return;
     Packet p;
     uint64_t *h = p.hdr.data();
-    bdy_pkt_hdr_set_op(h, op);
+    bdy_pkt_hdr_set_op(h, transport_ << 5 | op);
     bdy_pkt_hdr_set_pkey(h, 0xffff);
     bdy_pkt_hdr_set_dest_qp(h, BDY_QPN_BASE + qp_);
     bdy_pkt_hdr_set_psn(h, psn);

@@ -16,6 +16,9 @@ struct Message { // SEND received
     bool has_imm = false;
     uint32_t imm = 0;
     bool solicited = false;
+    bool has_inv = false;
+    uint32_t inv = 0;
+    uint32_t srqn = 0; // XRC
 };
 
 class Peer
@@ -42,13 +45,15 @@ class Peer
     void flush();          // the acknowledge held back
 
     std::vector<Message> received;
-    unsigned writes = 0, write_imms = 0, reads = 0, naks = 0;
+    unsigned writes = 0, write_imms = 0, reads = 0, atomics = 0, naks = 0;
     uint32_t epsn;
 
   private:
     void arrive(const Packet &p);
     void execute(const Packet &p);
     void read(const Packet &p);
+    uint64_t modify(const Packet &p); // an atomic: returns the original value
+    void result(const Packet &p);
     void answer(unsigned op, uint32_t psn, unsigned syndrome, Bytes data = {});
     bool hit(int percent)
     {
@@ -58,6 +63,8 @@ class Peer
     Bench &bench_;
     unsigned qp_;
     uint32_t mtu_, msn_ = 0;
+    unsigned transport_;
+    std::map<uint32_t, uint64_t> results_; // of atomics by PSN, to be told again
     bool nak_sent_ = false;
     bool held_back_ = false;
     uint32_t held_psn_ = 0;

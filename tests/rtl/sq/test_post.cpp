@@ -269,8 +269,27 @@ TEST(SqPost, P15_EveryUnknownFormIsRefused)
 {
     const std::vector<BadWqe> cases = {
         {"op 0", [](auto &w) { bdy_wqe_set_op(w.data(), 0); }},
-        {"op 3", [](auto &w) { bdy_wqe_set_op(w.data(), BDY_WQE_OP_SEND_INV); }},
-        {"op atomic", [](auto &w) { bdy_wqe_set_op(w.data(), BDY_WQE_OP_CMP_SWAP); }},
+        {"op 9", [](auto &w) { bdy_wqe_set_op(w.data(), 9); }},
+        {"atomic without SGE", [](auto &w) { bdy_wqe_set_op(w.data(), BDY_WQE_OP_CMP_SWAP); }},
+        {"atomic with two SGEs",
+         [](auto &w) {
+             w.resize(8);
+             bdy_wqe_set_op(w.data(), BDY_WQE_OP_FETCH_ADD);
+             bdy_wqe_set_num_sge(w.data(), 2);
+             bdy_sge_set_len(w.data() + 4, 8);
+         }},
+        {"atomic of 7 bytes",
+         [](auto &w) {
+             bdy_wqe_set_op(w.data(), BDY_WQE_OP_FETCH_ADD);
+             bdy_wqe_set_num_sge(w.data(), 1);
+             bdy_sge_set_len(w.data() + 4, 7);
+         }},
+        {"inline atomic",
+         [](auto &w) {
+             bdy_wqe_set_op(w.data(), BDY_WQE_OP_CMP_SWAP);
+             bdy_wqe_set_inl(w.data(), 1);
+             bdy_wqe_set_inl_len(w.data(), 8);
+         }},
         {"op 255", [](auto &w) { bdy_wqe_set_op(w.data(), 255); }},
         {"reserved 12", [](auto &w) { w[0] |= 1ull << 12; }},
         {"reserved 63", [](auto &w) { w[0] |= 1ull << 63; }},
