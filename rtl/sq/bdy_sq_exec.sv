@@ -309,19 +309,19 @@ module bdy_sq_exec #(
   end
 
   always_comb begin
-    fresh       = '0;
-    fresh.op    = wqe.op;
-    fresh.slots = wqe.slots;
-    fresh.nsge  = wqe.num_sge;
-    fresh.inl   = wqe.inl;
-    fresh.se    = wqe.solicited;
-    fresh.imm   = (wqe.op == bdy_pkg::WQE_OP_SEND_INV) ? wqe.inv_key : wqe.imm;
-    fresh.spsn  = cur_q.npsn;
-    fresh.npk   = packets;
-    fresh.idx   = cur_q.ei;
-    fresh.va    = wqe.addr;
-    fresh.rkey  = wqe.rkey;
-    fresh.len   = len;
+    fresh          = '0;
+    fresh.op       = wqe.op;
+    fresh.slots    = wqe.slots;
+    fresh.nsge     = wqe.num_sge;
+    fresh.inl      = wqe.inl;
+    fresh.se       = wqe.solicited;
+    fresh.imm      = (wqe.op == bdy_pkg::WQE_OP_SEND_INV) ? wqe.inv_key : wqe.imm;
+    fresh.spsn     = cur_q.npsn;
+    fresh.npk      = packets;
+    fresh.idx      = cur_q.ei;
+    fresh.va       = wqe.addr;
+    fresh.rkey     = wqe.rkey;
+    fresh.len      = len;
     fresh.swap_add = wqe.w6;
     fresh.cmp      = wqe.w7;
     fresh.xrc_srqn = wqe.xrc_srqn;

@@ -150,17 +150,17 @@ module bdy_sq_pkt (
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      asked_q  <= 1'b0;
+      asked_q    <= 1'b0;
       checking_q <= 1'b0;
-      rule_q   <= bdy_pkg::RULE_NONE;
-      stale_q  <= 1'b0;
-      copied_q <= '0;
+      rule_q     <= bdy_pkg::RULE_NONE;
+      stale_q    <= 1'b0;
+      copied_q   <= '0;
     end else if (st_q == StIdle) begin
-      asked_q  <= 1'b0;
+      asked_q    <= 1'b0;
       checking_q <= 1'b0;
-      rule_q   <= bdy_pkg::RULE_NONE;
-      stale_q  <= 1'b0;
-      copied_q <= '0;
+      rule_q     <= bdy_pkg::RULE_NONE;
+      stale_q    <= 1'b0;
+      copied_q   <= '0;
     end else begin
       if (ask && rq_ready) asked_q <= 1'b1;
       if (st_q == StInline) copied_q <= copied_q + 13'd32;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "peer.h"
 
@@ -61,6 +62,7 @@ class Soak
         const unsigned slot = slot_of(q);
         b_.make_qp(slot, 6);
         uint64_t *c = b_.ctx0(slot).data();
+        bdy_qp_ctx0_set_kind(c, q % 2 ? BDY_QP_KIND_XRC_SEND : BDY_QP_KIND_RC);
         bdy_qp_ctx0_set_mtu(c, 1 + rng_() % 5);
         bdy_qp_ctx0_set_dest_qpn(c, 0x900 + q);
         bdy_qp_ctx0_set_max_rd(c, 1 + rng_() % 16);
@@ -75,8 +77,11 @@ class Soak
         p.reorder = loss;
         p.delay_max = 30;
         lkey_[q] = b_.region(base(q), 1 << 22);
+        memcpy(&word_[q], &p.memory[Word], 8);
         keys_[q] = 0x10000 * (q + 1);
     }
+
+    static constexpr size_t Word = 0xf000; // of a peer's memory, for atomics
 
     static unsigned slot_of(unsigned q)
     {
@@ -124,11 +129,12 @@ class Soak
         p.wr.signaled = rng_() % 4 != 0;
         uint32_t len = rng_() % 4 == 0 ? 0 : uint32_t(rng_() % 5000);
         uint64_t at = next_[q] + base(q);
-        switch (rng_() % 6) {
+        switch (rng_() % 7) {
         case 0:
         case 1: {
-            p.wr.op = rng_() % 2 ? BDY_WQE_OP_SEND : BDY_WQE_OP_SEND_IMM;
+            p.wr.op = BDY_WQE_OP_SEND + rng_() % 3;
             p.wr.imm = p.wr.op == BDY_WQE_OP_SEND_IMM ? uint32_t(rng_()) : 0;
+            p.wr.inv_key = p.wr.op == BDY_WQE_OP_SEND_INV ? uint32_t(rng_()) | 1 : 0;
             p.wr.solicited = rng_() % 2;
             p.wr.is_inline = rng_() % 3 == 0;
             if (p.wr.is_inline)
@@ -148,6 +154,16 @@ class Soak
                           peers_[q]->memory.begin() + long(p.wr.addr - peers_[q]->base + len));
             p.local = at;
             break;
+        case 4:
+            p.wr.op = rng_() % 2 ? BDY_WQE_OP_FETCH_ADD : BDY_WQE_OP_CMP_SWAP;
+            p.wr.addr = peers_[q]->base + Word;
+            p.wr.swap_add = rng_();
+            p.wr.compare = rng_() % 2 ? word_[q] : rng_();
+            p.data.resize(8);
+            memcpy(p.data.data(), &word_[q], 8);
+            p.local = at;
+            len = 8;
+            break;
         default:
             p.wr.op = rng_() % 2 ? BDY_WQE_OP_BIND1 : BDY_WQE_OP_LOCAL_INV;
             p.wr.inv_key = keys_[q];
@@ -155,24 +171,29 @@ class Soak
             break;
         }
         p.wr.rkey = peers_[q]->rkey;
+        p.wr.xrc_srqn = q % 2 ? rng_() % 0x10000 : 0;
         if (p.wr.is_inline)
             p.wr.inl = p.data;
         else if (len != 0)
-            p.wr.sges = split(q, at, len);
+            p.wr.sges = p.wr.is_atomic() ? std::vector<Sge>{{at, 8, lkey_[q]}} : split(q, at, len);
         unsigned slots = unsigned(b_.image(slot_of(q), p.wr).size() / 8);
         if (used_[q] + slots > 64)
             return;
         if (next_[q] + 8192 > 1 << 22)
             next_[q] = 0;
-        if (!p.wr.is_inline && p.wr.op != BDY_WQE_OP_READ)
+        if (!p.wr.is_inline && p.local == 0)
             b_.put(at, p.data);
         next_[q] += len;
         used_[q] += slots;
-        if (p.wr.inv_key != 0)
+        if (p.wr.op == BDY_WQE_OP_BIND1 || p.wr.op == BDY_WQE_OP_LOCAL_INV)
             keys_[q]++;
+        if (p.wr.op == BDY_WQE_OP_FETCH_ADD)
+            word_[q] += p.wr.swap_add;
+        if (p.wr.op == BDY_WQE_OP_CMP_SWAP && p.wr.compare == word_[q])
+            word_[q] = p.wr.swap_add;
         p.index = b_.post(slot_of(q), p.wr);
         queue_[q].push_back(p);
-        if (p.wr.op == BDY_WQE_OP_SEND || p.wr.op == BDY_WQE_OP_SEND_IMM)
+        if (p.wr.op <= BDY_WQE_OP_SEND_INV)
             sends_[q].push_back(p);
     }
 
@@ -204,7 +225,7 @@ class Soak
             ASSERT_EQ(c.status(), BDY_WC_SUCCESS) << "qp " << q << " index " << c.index();
             ASSERT_TRUE(queue_[q].front().wr.signaled);
             const Posted &p = queue_[q].front();
-            if (p.wr.op == BDY_WQE_OP_READ) {
+            if (p.local != 0) {
                 EXPECT_EQ(c.byte_len(), p.data.size());
             }
             if (p.wr.op == BDY_WQE_OP_BIND1) {
@@ -245,7 +266,10 @@ class Soak
             EXPECT_EQ(m.data, sends_[q][i].data) << "qp " << q << " send " << i;
             EXPECT_EQ(m.imm, sends_[q][i].wr.imm);
             EXPECT_EQ(m.solicited, sends_[q][i].wr.solicited);
+            EXPECT_EQ(m.inv, sends_[q][i].wr.inv_key);
+            EXPECT_EQ(m.srqn, sends_[q][i].wr.xrc_srqn);
         }
+        EXPECT_EQ(memcmp(&peers_[q]->memory[Word], &word_[q], 8), 0);
     }
 
     void skip_if_idle()
@@ -260,7 +284,7 @@ class Soak
     std::deque<Posted> queue_[Pairs];
     std::vector<Posted> sends_[Pairs];
     uint32_t lkey_[Pairs] = {}, keys_[Pairs] = {}, executed_[Pairs] = {};
-    uint64_t next_[Pairs] = {};
+    uint64_t next_[Pairs] = {}, word_[Pairs] = {};
     unsigned used_[Pairs] = {};
     size_t seen_ = 0;
 };

@@ -202,20 +202,6 @@ TEST(SqTransport, N3_SixteenSgesOverAWrappedWqe)
     }
 }
 
-TEST(SqTransport, InlineDataOfEverySize)
-{
-    Pair t(3, [](uint64_t *c) { bdy_qp_ctx0_set_mtu(c, 1); });
-    for (size_t n : {0u, 1u, 31u, 32u, 33u, 64u, 200u, 256u, 257u, 300u, 479u, 480u}) {
-        Wr w;
-        w.is_inline = true;
-        w.inl = pattern(n, unsigned(n));
-        t.b.go(0, w);
-        ASSERT_TRUE(t.b.settle());
-        EXPECT_EQ(t.peer->received.back().data, w.inl) << n;
-    }
-    EXPECT_EQ(t.b.payload_reads, 0u);
-}
-
 TEST(SqTransport, T14_LengthIsTheSumOfTheSgesInHardware)
 {
     Pair t;
