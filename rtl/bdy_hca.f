@@ -20,6 +20,7 @@ rtl/prot/bdy_miss.sv
 rtl/prot/bdy_op.sv
 rtl/prot/bdy_op_exec.sv
 rtl/prot/bdy_prot.sv
+rtl/prot/bdy_prot_event.sv
 rtl/prot/bdy_prot_core.sv
 rtl/prot/bdy_qp_state.sv
 rtl/prot/bdy_qpev.sv

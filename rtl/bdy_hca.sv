@@ -214,11 +214,11 @@ module bdy_hca #(
   logic [7:0]             msix_mask, msix_pending;
   logic [63:0]            cnt;
 
-  localparam int NEv = 5;                 // 0 cmd, 1 cq, 2 rx, 3 sq, 4 bar
+  localparam int NEv = 6;                 // 0 cmd, 1 cq, 2 rx, 3 sq, 4 bar, 5 prot
   logic [NEv-1:0]         ev_valid, ev_ready, ev_done;
   logic [NEv*8-1:0]       ev_eqn;
   logic [NEv*64-1:0]      ev;
-  assign ev_eqn[8*4 +: 8] = 8'hff;
+  assign ev_eqn[8*4 +: 16] = 16'hffff;
 
   bdy_bar #(.LogQps(LogQps)) u_bar (
     .clk_i, .rst_ni(rst_core_nq),
@@ -328,6 +328,7 @@ module bdy_hca #(
     .ctxw_ack_i(ctxw_ack),
     .rd_valid_i(raw_valid), .rd_what_i(raw_what), .rd_idx_i(raw_idx), .rd_done_o(raw_done), .rd_err_o(raw_err),
     .rd_data_o(raw_data),
+    .ev_valid_o(ev_valid[5]), .ev_ready_i(ev_ready[5]), .ev_o(ev[64*5 +: 64]),
     .trc_acc_valid_o, .trc_acc_o, .trc_op_valid_o, .trc_op_o,
     .fatal_o(prot_fatal), .idle_o(prot_idle)
   );
@@ -376,7 +377,7 @@ module bdy_hca #(
     .trc_valid_o(trc_cqe_valid_o), .trc_o(trc_cqe_o), .idle_o(cq_idle)
   );
 
-  bdy_eq u_eq (
+  bdy_eq #(.NPorts(NEv)) u_eq (
     .clk_i, .rst_ni(rst_core_nq), .cycle_i(cycle_q), .async_eqn_i(async_eqn),
     .ev_valid_i(ev_valid), .ev_ready_o(ev_ready), .ev_eqn_i(ev_eqn), .ev_i(ev), .ev_done_o(ev_done),
     .ctxw_valid_i(ctxw_valid && (ctxw_kind == bdy_pkg::CTX_KIND_EQ)), .ctxw_idx_i(ctxw_idx), .ctxw_data_i(ctxw_data),

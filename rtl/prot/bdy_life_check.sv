@@ -215,7 +215,8 @@ module bdy_life_check #(
     else if (!named || ent.direct || !covers(ent.base, ent.npages, index_i)) mtt_rule = bdy_pkg::RULE_N1;
     else if ((body_i & {384'h0, bdy_pkg::MTT_ENTRY_RSVD_MASK}) != '0 || body_i[511:128] != '0) mtt_rule = bdy_pkg::RULE_N1;
     else if (misaligned(mtt.addr, ent.log_ps)) mtt_rule = bdy_pkg::RULE_N1;
-    else if (mtt.owner != 20'h0 && mtt.owner != key_i[31:12]) mtt_rule = bdy_pkg::RULE_N1;
+    else if ((mtt.owner != 20'h0 && mtt.owner != key_i[31:12]) || (mtt.nonce != 4'h0 && mtt.nonce != key_i[11:8]))
+      mtt_rule = bdy_pkg::RULE_N1;
     else if (ent.st != bdy_pkg::MPT_ST_FREE) mtt_rule = bdy_pkg::RULE_H2;
     else if (owner.kind == bdy_pkg::MPT_KIND_MR && owner.st == bdy_pkg::MPT_ST_VALID && !owner.direct &&
              covers(owner.base, owner.npages, index_i)) mtt_rule = bdy_pkg::RULE_H2;

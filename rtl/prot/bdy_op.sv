@@ -20,7 +20,7 @@ module bdy_op #(
   parameter int LogPds  = 10,
   parameter int NOp     = 3,
   parameter int EntW    = 448,
-  parameter int MttW    = 85
+  parameter int MttW    = 89
 ) (
   input  logic                             clk_i,
   input  logic                             rst_ni,
@@ -66,7 +66,7 @@ module bdy_op #(
   output logic [MttW-1:0]                  mtt_data_o,
   input  logic                             mtt_rsp_valid_i,
   input  logic                             mtt_rsp_err_i,
-  input  logic [20:0]                      mtt_rsp_owner_i,  // {valid, owner}
+  input  logic [20:0]                      mtt_rsp_owner_i,  // {valid, slot of the owner}
   output logic                             mtt_busy_o,     // a write is under way
   output logic                             mtt_failed_o,   // pulse: a write was not stored
 
@@ -414,7 +414,7 @@ module bdy_op #(
   always_ff @(posedge clk_i) begin
     if (go && mtt_en) begin
       mttw_idx_q  <= op.index[LogMtt-1:0];
-      mttw_data_q <= {1'b1, op.key[31:12], op_bits_q[bdy_pkg::PROT_OP_BODY0_LSB+:64]};
+      mttw_data_q <= {1'b1, op.key[11:8], op.key[31:12], op_bits_q[bdy_pkg::PROT_OP_BODY0_LSB+:64]};
     end
   end
 

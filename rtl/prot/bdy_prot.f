@@ -18,6 +18,7 @@ rtl/prot/bdy_ctx.sv
 rtl/prot/bdy_qpev.sv
 rtl/prot/bdy_drain.sv
 rtl/prot/bdy_raw_read.sv
+rtl/prot/bdy_prot_event.sv
 rtl/prot/bdy_prot_core.sv
 rtl/prot/bdy_tbl_delay.sv
 rtl/prot/bdy_table.sv

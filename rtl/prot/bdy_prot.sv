@@ -18,13 +18,15 @@ module bdy_prot #(
   parameter int NCtx         = 6,
   parameter int NAcc         = 4,
   parameter int NOp          = 3,
-  parameter int NMiss        = 64,
-  parameter int LogLog       = 8,
-  parameter int FifoDepth    = 8,
-  parameter int WbufDepth    = 16,
-  parameter int OpLogDepth   = 16,
-  parameter int DrainDepth   = 256,
-  parameter int EvDepth      = 512
+  parameter bit Shallow      = 1'b0,  // every queue one deep, one miss at a time (H13)
+  parameter int NMiss        = Shallow ? 1 : 64,
+  parameter int LogLog       = Shallow ? 2 : 8,
+  parameter int FifoDepth    = Shallow ? 1 : 8,
+  parameter int ReqDepth     = Shallow ? 1 : 2,
+  parameter int WbufDepth    = Shallow ? 1 : 16,
+  parameter int OpLogDepth   = Shallow ? 1 : 16,
+  parameter int DrainDepth   = Shallow ? 1 : 256,
+  parameter int EvDepth      = Shallow ? 1 : 512
 ) (
   input  logic                               clk_i,
   input  logic                               rst_ni,
@@ -83,6 +85,11 @@ module bdy_prot #(
   output logic                               rd_err_o,
   output logic [511:0]                       rd_data_o,
 
+  // events for the host: a table read has failed (H8)
+  output logic                               ev_valid_o,
+  input  logic                               ev_ready_i,
+  output logic [63:0]                        ev_o,
+
   // trace
   output logic                               trc_acc_valid_o,
   output logic [bdy_pkg::TRC_ACCESS_W-1:0]   trc_acc_o,
@@ -91,7 +98,7 @@ module bdy_prot #(
 );
 
   localparam int EntW     = 448;
-  localparam int MttW     = 85;
+  localparam int MttW     = 89;
   localparam int MptTagW  = 8;
   localparam int MttTagW  = LogLog + 2;
   localparam int MptReqW  = 1 + MptTagW + LogKeys + EntW;
@@ -119,7 +126,7 @@ module bdy_prot #(
 
   bdy_prot_core #(
     .LogKeys(LogKeys), .LogMtt(LogMtt), .LogQps(LogQps), .LogPds(LogPds), .CacheEntries(CacheEntries), .NCtx(NCtx),
-    .NAcc(NAcc), .NOp(NOp), .NMiss(NMiss), .LogLog(LogLog), .FifoDepth(FifoDepth), .WbufDepth(WbufDepth),
+    .NAcc(NAcc), .NOp(NOp), .NMiss(NMiss), .LogLog(LogLog), .FifoDepth(FifoDepth), .ReqDepth(ReqDepth), .WbufDepth(WbufDepth),
     .OpLogDepth(OpLogDepth), .DrainDepth(DrainDepth), .EvDepth(EvDepth)
   ) u_core (
     .clk_i, .rst_ni,
@@ -131,6 +138,7 @@ module bdy_prot #(
     .qpev_valid_o, .qpev_idx_o, .qpev_st_o, .qpev_bump_o, .qpev_ack_i,
     .ctx_idx_i, .ctx0_o, .ctx1_o, .ctx_gen_o, .ctxw_valid_o, .ctxw_kind_o, .ctxw_idx_o, .ctxw_data_o, .ctxw_ack_i,
     .rd_valid_i, .rd_what_i, .rd_idx_i, .rd_done_o, .rd_err_o, .rd_data_o,
+    .ev_valid_o, .ev_ready_i, .ev_o,
     .trc_acc_valid_o, .trc_acc_o, .trc_op_valid_o, .trc_op_o,
     .mpt_req_valid_o(mpt_req_valid),
     .mpt_req_ready_i(mpt_req_ready),

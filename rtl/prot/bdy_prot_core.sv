@@ -34,13 +34,14 @@ module bdy_prot_core #(
   parameter int NMiss        = 64,
   parameter int LogLog       = 8,
   parameter int FifoDepth    = 8,    // queues in front of the table ports and answers
+  parameter int ReqDepth     = 2,    // entry requests on their way to the table
   parameter int WbufDepth    = 16,
   parameter int OpLogDepth   = 16,
   parameter int DrainDepth   = 256,
   parameter int EvDepth      = 512,
   // derived
   parameter int EntW         = 448,
-  parameter int MttW         = 85,
+  parameter int MttW         = 89,
   parameter int MptTagW      = 8,
   parameter int MttTagW      = LogLog + 2
 ) (
@@ -92,6 +93,10 @@ module bdy_prot_core #(
   output logic                               rd_done_o,
   output logic                               rd_err_o,
   output logic [511:0]                       rd_data_o,
+
+  output logic                               ev_valid_o,
+  input  logic                               ev_ready_i,
+  output logic [63:0]                        ev_o,
 
   output logic                               trc_acc_valid_o,
   output logic [bdy_pkg::TRC_ACCESS_W-1:0]   trc_acc_o,
@@ -367,7 +372,7 @@ module bdy_prot_core #(
     .mtt_data_o(op_mtt_data),
     .mtt_rsp_valid_i(op_mtt_rsp),
     .mtt_rsp_err_i,
-    .mtt_rsp_owner_i(mtt_rsp_data_i[64+:21]),
+    .mtt_rsp_owner_i({mtt_rsp_data_i[MttW-1], mtt_rsp_data_i[64+:20]}),
     .mtt_busy_o(mttw_busy),
     .mtt_failed_o(mttw_failed),
     .count_rd_o(count_rd),
@@ -604,8 +609,8 @@ module bdy_prot_core #(
     endcase
   end
 
-  logic [1:0] mptq_count;
-  bdy_fifo #(.Width(MptReqW), .Depth(2)) u_mptq (
+  logic [$clog2(ReqDepth+1)-1:0] mptq_count;
+  bdy_fifo #(.Width(MptReqW), .Depth(ReqDepth)) u_mptq (
     .clk_i, .rst_ni,
     .wr_valid_i(mpt_any && (mpt_gnt & mpt_want) != '0),
     .wr_ready_o(mptq_ready),
@@ -652,6 +657,17 @@ module bdy_prot_core #(
   assign op_mtt_rsp      = mtt_rsp_valid_i && mtt_rsp_src == TagOp;
   assign mtt_rsp_ready_o = mtt_rsp_src != TagAccess || xmtt_rsp_ready;
 
+  // ---------------------------------------------------------------- events of the tables
+  logic tbl_ev_idle;
+
+  bdy_prot_event u_event (
+    .clk_i, .rst_ni,
+    .idle_o(tbl_ev_idle),
+    .entry_failed_i(mpt_rsp_valid_i && mpt_rsp_ready_o && mpt_rsp_err_i && mpt_rsp_src != TagWrite),
+    .translation_failed_i(mtt_rsp_valid_i && mtt_rsp_ready_o && mtt_rsp_err_i && !mttw_failed),
+    .ev_valid_o, .ev_ready_i, .ev_o
+  );
+
   // ---------------------------------------------------------------- fatal, idle
   // A table write that failed leaves cache and table apart: nothing can be trusted any more (H8).
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -660,6 +676,6 @@ module bdy_prot_core #(
   end
 
   assign idle_o = acc_idle && xlate_idle && op_idle && drain_idle && log_idle && raw_idle && ev_idle && wb_idle &&
-                  !ctxw_busy_q && mptq_count == '0 && acc_valid_i == '0 && op_valid_i == '0;
+                  !ctxw_busy_q && mptq_count == '0 && tbl_ev_idle && acc_valid_i == '0 && op_valid_i == '0;
 
 endmodule

@@ -12,7 +12,7 @@ module bdy_raw_read #(
   parameter int LogMtt  = 16,
   parameter int LogQps  = 8,
   parameter int EntW    = 448,
-  parameter int MttW    = 85
+  parameter int MttW    = 89
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -119,7 +119,7 @@ module bdy_raw_read #(
       end
       StMtt: if (mtt_rsp_valid_i) begin
         err_q  <= mtt_rsp_err_i;
-        data_q <= {416'h0, mtt_rsp_data_i[84], 11'h0, mtt_rsp_data_i[83:0]};
+        data_q <= {416'h0, mtt_rsp_data_i[88], 7'h0, mtt_rsp_data_i[87:0]};
       end
       StChip: case (rd_what_i)
         WhatCount: data_q <= {491'h0, count_i};

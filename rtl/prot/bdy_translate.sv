@@ -18,7 +18,7 @@ module bdy_translate #(
   parameter int NAcc      = 4,
   parameter int EntW      = 448,
   parameter int FifoDepth = 8,
-  parameter int MttW      = 85     // {valid, owner, addr}
+  parameter int MttW      = 89     // {valid, owner's nonce, owner's slot, addr}
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -70,7 +70,7 @@ module bdy_translate #(
   logic [63:0]       t1_pos_q, t1_base_q;
   logic [5:0]        t1_log_ps_q;
   logic [12:0]       t1_xlen_q;
-  logic [19:0]       t1_owner_q;
+  logic [23:0]       t1_owner_q;  // {nonce, slot}
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) t1_valid_q <= 1'b0;
@@ -91,7 +91,8 @@ module bdy_translate #(
       t1_base_q   <= ent.base;
       t1_log_ps_q <= ent.log_ps;
       t1_xlen_q   <= req.xlen;
-      t1_owner_q  <= ent.kind == bdy_pkg::MPT_KIND_MR ? 20'(v_slot_i) : ent.mr_slot;
+      t1_owner_q  <= ent.kind == bdy_pkg::MPT_KIND_MR ? {ent.nonce, 20'(v_slot_i)} :
+                                                              {ent.mr_nonce, ent.mr_slot};
     end
   end
 
@@ -112,7 +113,7 @@ module bdy_translate #(
   assign bad_index = ((index + {63'h0, len1 != 13'd0}) >> LogMtt) != 64'h0;
 
   // ---------------------------------------------------------------- two ways on
-  localparam int CtxW    = 2 + 8 + 1 + 30 + 13 + 13 + 20;
+  localparam int CtxW    = 2 + 8 + 1 + 30 + 13 + 13 + 24;
   localparam int DirectW = LogLog + 2 + 8 + 8 + 1 + 1 + 1 + 64 + 13;
   localparam int CountW  = $clog2(FifoDepth + 1);
 
@@ -173,20 +174,20 @@ module bdy_translate #(
   logic        x_epoch, d_epoch, d_stale, d_ret, x_bad, a_ret, a_epoch, a_stale;
   logic [29:0] x_in_page;
   logic [12:0] x_len0, x_len1, d_len, a_len0, a_len1;
-  logic [19:0] x_owner;
+  logic [23:0] x_owner;
   logic [63:0] d_bus, a_bus0, a_bus1;
   logic [LogLog-1:0] d_log;
 
   assign {x_port, x_tag, x_epoch, x_in_page, x_len0, x_len1, x_owner}                 = ctx_out;
   assign {d_log, d_port, d_tag, d_rule, d_stale, d_epoch, d_ret, d_bus, d_len}        = dir_out;
 
-  // Translation is another's, or was never written.
-  function automatic logic h8_not_owned(input logic [20:0] mtt, input logic [19:0] owner);
+  // Translation is another's, of an earlier life of the slot, or was never written.
+  function automatic logic h8_not_owned(input logic [24:0] mtt, input logic [23:0] owner);
     h8_not_owned = mtt != {1'b1, owner};
   endfunction
 
-  assign x_bad = mtt_rsp_err_i || h8_not_owned(mtt_rsp_data_i[64+:21], x_owner) ||
-                 (x_len1 != 13'd0 && h8_not_owned(mtt_rsp_data_i[MttW+64+:21], x_owner));
+  assign x_bad = mtt_rsp_err_i || h8_not_owned(mtt_rsp_data_i[64+:25], x_owner) ||
+                 (x_len1 != 13'd0 && h8_not_owned(mtt_rsp_data_i[MttW+64+:25], x_owner));
 
   // Both ready: take turns.
   assign mtt_take        = mtt_rsp_valid_i && (!dir_valid || !last_mtt_q);

@@ -73,14 +73,19 @@ static enum bdy_rule a9(const struct bdy_spec *s, const struct bdy_spec_access *
     return a->local_key ? BDY_RULE_M8 : BDY_RULE_A9;
 }
 
+/** A region, in one life of its slot. */
+struct owner {
+    uint64_t slot, nonce;
+};
+
 /** One piece of a paged region: [off, off + bytes) of its page list, inside one page. H8: the translation must be the region's own. */
-static bool page(const struct bdy_spec *s, const uint64_t *e, uint32_t owner, uint64_t off, uint64_t *bus)
+static bool page(const struct bdy_spec *s, const uint64_t *e, struct owner owner, uint64_t off, uint64_t *bus)
 {
     unsigned log_ps = (unsigned)bdy_mpt_entry_get_log_ps(e);
     uint64_t index = bdy_mpt_entry_get_base(e) + (off >> log_ps);
     if (index >> s->cfg.log_mtt) return false;
     const uint64_t *t = s->mtt[index];
-    if (!bdy_mtt_entry_get_valid(t) || bdy_mtt_entry_get_owner(t) != owner) return false;
+    if (!bdy_mtt_entry_get_valid(t) || bdy_mtt_entry_get_owner(t) != owner.slot || bdy_mtt_entry_get_nonce(t) != owner.nonce) return false;
     *bus = bdy_mtt_entry_get_addr(t) + (off & ((1ull << log_ps) - 1));
     return true;
 }
@@ -93,7 +98,9 @@ static void translate(const struct bdy_spec *s, const struct bdy_spec_access *a,
         v->bytes[0] = a->xlen;
         return;
     }
-    uint32_t owner = is_kind(e, BDY_MPT_KIND_MR) ? key_slot(a->key) : (uint32_t)bdy_mpt_entry_get_mr_slot(e);
+    struct owner owner = is_kind(e, BDY_MPT_KIND_MR) ?
+                             (struct owner){key_slot(a->key), key_nonce(a->key)} :
+                             (struct owner){bdy_mpt_entry_get_mr_slot(e), bdy_mpt_entry_get_mr_nonce(e)};
     uint64_t size = 1ull << bdy_mpt_entry_get_log_ps(e);
     uint64_t first = size - (off & (size - 1));
     v->bytes[0] = first < a->xlen ? (uint32_t)first : a->xlen;

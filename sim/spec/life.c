@@ -120,9 +120,9 @@ static bool mtt_image_ok(const uint64_t *op, unsigned log_ps)
     for (unsigned i = MTT_WORDS; i < 8; i++) {
         if (t[i]) return false;
     }
-    uint64_t owner = bdy_mtt_entry_get_owner(t);
+    uint64_t owner = bdy_mtt_entry_get_owner(t), nonce = bdy_mtt_entry_get_nonce(t);
     return bdy_mtt_entry_rsvd_zero(t) && !(bdy_mtt_entry_get_addr(t) & ((1ull << log_ps) - 1)) &&
-           (owner == 0 || owner == key_slot(op_key(op)));
+           (owner == 0 || owner == key_slot(op_key(op))) && (nonce == 0 || nonce == key_nonce(op_key(op)));
 }
 
 /** H2: entries that an open region uses are not written. */
@@ -255,6 +255,7 @@ void spec_do_life(struct bdy_spec *s, const uint64_t *op, uint32_t *res)
         t[0] = body[0];
         t[1] = body[1];
         bdy_mtt_entry_set_owner(t, key_slot(key));
+        bdy_mtt_entry_set_nonce(t, key_nonce(key));
         bdy_mtt_entry_set_valid(t, 1);
         break;
     }

@@ -8,7 +8,7 @@ namespace prot {
 
 namespace {
 
-constexpr int kEntWords = 14, kMttWords = 3; // 32-bit words of 448 and 85 bits
+constexpr int kEntWords = 14, kMttWords = 3, kMttBits = 89; // 32-bit words of 448 and kMttBits bits
 
 template <int Words> class Table {
 public:
@@ -144,14 +144,14 @@ private:
         }
     }
 
-    // Two rows of 85 bits side by side.
+    // Two rows of kMttBits bits side by side.
     static void put_pair(VlWide<6> &w, const Table<kMttWords>::Request &r)
     {
         for (int i = 0; i < 6; i++)
             w[i] = 0;
-        for (int b = 0; b < 85; b++) {
+        for (int b = 0; b < kMttBits; b++) {
             w[b / 32] |= (r.data[b / 32] >> b % 32 & 1) << b % 32;
-            w[(85 + b) / 32] |= (r.next[b / 32] >> b % 32 & 1) << (85 + b) % 32;
+            w[(kMttBits + b) / 32] |= (r.next[b / 32] >> b % 32 & 1) << (kMttBits + b) % 32;
         }
     }
 };

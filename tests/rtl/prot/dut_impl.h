@@ -62,6 +62,7 @@ protected:
         for (int i = 0; i < kCtx; i++)
             t.ctx_idx_i |= (uint64_t)p.ctx_idx[i] << (8 * i);
         t.ctxw_ack_i = p.ctxw_ack;
+        t.ev_ready_i = p.ev_ready;
         t.rd_valid_i = p.rd_valid;
         t.rd_what_i = p.rd_what;
         t.rd_idx_i = p.rd_idx;
@@ -72,6 +73,8 @@ protected:
         V &t = *top_;
         p.idle = t.idle_o;
         p.fatal = t.fatal_o;
+        p.ev_valid = t.ev_valid_o;
+        p.ev = t.ev_o;
         p.acc_ready = t.acc_ready_o;
         p.acc_rsp_valid = t.acc_rsp_valid_o;
         for (int k = 0; k < 4 && p.acc_rsp_valid; k++)

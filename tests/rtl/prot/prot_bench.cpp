@@ -214,6 +214,8 @@ void Bench::drive_acks()
 
 void Bench::sample()
 {
+    if (pins_.ev_valid && pins_.ev_ready)
+        eqes_.push_back(pins_.ev);
     for (unsigned p = 0; p < kAcc; p++) {
         if (!(pins_.acc_valid & pins_.acc_ready & 1u << p))
             continue;

@@ -32,6 +32,8 @@ struct Pins {
     bool fail_mpt_read = false, fail_mpt_write = false, fail_mtt_read = false, fail_mtt_write = false; // core only
     // out
     bool idle = false, fatal = false;
+    bool ev_ready = true, ev_valid = false;
+    uint64_t ev = 0;
     unsigned acc_ready = 0, acc_rsp_valid = 0, op_ready = 0, ope_valid = 0, opd_valid = 0, qpev_valid = 0;
     uint64_t acc_rsp[4] = {};
     uint8_t ope_tag = 0, ope_rule = 0, opd_tag = 0, qpev_idx = 0, qpev_st = 0;
@@ -100,6 +102,8 @@ public:
     uint64_t now() const { return now_; }
     bool idle() const { return pins_.idle; }
     bool fatal() const { return pins_.fatal; }
+    /// Events taken so far: eqe bits 63:0.
+    const std::vector<uint64_t> &eqes() const { return eqes_; }
     Pins &pins() { return pins_; }
     Dut &dut() { return *dut_; }
 
@@ -133,6 +137,7 @@ private:
 
     std::unique_ptr<Dut> dut_;
     Pins pins_;
+    std::vector<uint64_t> eqes_;
     Model model_;
     std::mt19937_64 rng_;
     uint64_t now_ = 0, n_acc_ = 0, n_ops_ = 0, n_drains_ = 0;

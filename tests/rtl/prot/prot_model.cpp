@@ -100,7 +100,7 @@ AccessResult Model::access(const Req &r) const
     const uint64_t size = 1ull << e.log_ps, in_page = pos % size;
     const uint64_t index = e.base + pos / size;
     const unsigned first = (unsigned)std::min<uint64_t>(r.xlen, size - in_page);
-    const uint32_t owner = e.is_mr() ? key_slot(r.key) : e.mr_slot;
+    const uint32_t owner = e.is_mr() ? key_nonce(r.key) << 20 | key_slot(r.key) : e.mr_nonce << 20 | e.mr_slot;
     const auto owned = [&](const Mtt &m) { return m.valid && m.owner == owner; };
     const Mtt m0 = mtt(index), m1 = mtt(index + 1);
     if (!owned(m0) || (first < r.xlen && !owned(m1))) {
@@ -222,8 +222,9 @@ unsigned Model::mtt_rule(const Op &o) const
     const Entry e = slot_ok(o.key) ? entry(key_slot(o.key)) : Entry();
     if (!e.is_mr() || !full_key(e, o.key) || e.direct || !covers(e, o.index))
         return BDY_RULE_N1;
-    const uint32_t owner = bdy_mtt_entry_get_owner(o.body);
-    if (!bdy_mtt_entry_rsvd_zero(o.body) || (owner && owner != key_slot(o.key)))
+    const uint32_t owner = bdy_mtt_entry_get_owner(o.body), nonce = bdy_mtt_entry_get_nonce(o.body);
+    if (!bdy_mtt_entry_rsvd_zero(o.body) || (owner && owner != key_slot(o.key)) ||
+        (nonce && nonce != key_nonce(o.key)))
         return BDY_RULE_N1;
     for (int i = 2; i < 8; i++)
         if (o.body[i])
@@ -233,7 +234,8 @@ unsigned Model::mtt_rule(const Op &o) const
     if (e.st != BDY_MPT_ST_FREE)
         return BDY_RULE_H2;
     const Mtt old = mtt(o.index);
-    const Entry other = old.valid && old.owner != key_slot(o.key) ? entry(old.owner) : Entry();
+    const uint32_t old_slot = old.owner & 0xfffff;
+    const Entry other = old.valid && old_slot != key_slot(o.key) ? entry(old_slot) : Entry();
     if (other.is_mr() && other.valid() && !other.direct && covers(other, o.index))
         return BDY_RULE_H2;
     return BDY_RULE_NONE;
@@ -435,7 +437,7 @@ void Model::execute(const Op &o, OpResult &res)
         entries_.erase(slot);
         break;
     case BDY_PROT_OP_MTT_WRITE:
-        mtt_[o.index] = {bdy_mtt_entry_get_addr(o.body), slot, true};
+        mtt_[o.index] = {bdy_mtt_entry_get_addr(o.body), key_nonce(o.key) << 20 | slot, true};
         break;
     case BDY_PROT_OP_QP_BUMP:
         if (qps_[idx].gen != UINT32_MAX)

@@ -102,7 +102,7 @@ struct Entry {
 
 struct Mtt {
     uint64_t addr = 0;
-    uint32_t owner = 0;
+    uint32_t owner = 0; // {nonce, slot}
     bool valid = false;
 };
 

@@ -335,6 +335,22 @@ TEST_F(ProtAccess, H8_TranslationOfAnotherRegionOrNeverWritten)
     expect_rule(b.access(remote(other, kStart, 8)), "H8"); // still the old owner's page
 }
 
+TEST_F(ProtAccess, H8_TranslationOfAnEarlierLifeOfTheSlot)
+{
+    Entry e = paged_mr(mr, kPd, RR | LW, kStart, 0x1000, 0x200, 1, 0);
+    e.st = BDY_MPT_ST_FREE;
+    ok(entry_op(BDY_PROT_OP_MR_OPEN, mr, e));
+    ok(mtt_op(mr, 0x200, 0x5000));
+    ok(key_op(BDY_PROT_OP_MR_CLOSE, mr));
+    const uint32_t next = make_key(key_slot(mr), key_nonce(mr) + 1, 1); // the slot again, its page not written
+    ok(entry_op(BDY_PROT_OP_MR_OPEN, next, paged_mr(next, kPd, RR | LW | MB, kStart, 0x1000, 0x200, 1, 0)));
+    expect_rule(b.access(remote(next, kStart, 8)), "H8");
+    alloc_windows();
+    const OpAnswer bound = b.op(bind_op(BDY_PROT_OP_BIND1, mw1, next, kPd, kQp, RR, kStart, 64), 1);
+    expect_ok(bound);
+    expect_rule(b.access(remote(bound.res, kStart, 8)), "H8"); // nor through a window
+}
+
 TEST_F(ProtAccess, CheckOnlyTakesNoGrant)
 {
     open_mr();

@@ -188,6 +188,9 @@ TEST_F(ProtLife, H2_TranslationsOnlyForAReservedRegion)
     bdy_mtt_entry_set_owner(o.body, 0x12);
     refuse(o, "N1");
     bdy_mtt_entry_set_owner(o.body, key_slot(mr));
+    bdy_mtt_entry_set_nonce(o.body, key_nonce(mr) ^ 1);
+    refuse(o, "N1");
+    bdy_mtt_entry_set_nonce(o.body, key_nonce(mr));
     ok(o);
     e.st = BDY_MPT_ST_VALID;
     ok(open_op(mr, e));
@@ -195,6 +198,7 @@ TEST_F(ProtLife, H2_TranslationsOnlyForAReservedRegion)
     const RawRead r = b.read(5, 0x41);
     EXPECT_EQ(bdy_mtt_entry_get_addr(r.data), 0x9000u);
     EXPECT_EQ(bdy_mtt_entry_get_owner(r.data), key_slot(mr));
+    EXPECT_EQ(bdy_mtt_entry_get_nonce(r.data), key_nonce(mr));
     EXPECT_EQ(bdy_mtt_entry_get_valid(r.data), 1u);
 
     // A region reserved over the same range cannot take the open one's entries.

@@ -29,6 +29,39 @@ TEST_F(ProtTable, H8_FailedReadRefusesAndIsNotCached)
     b.pins().fail_mpt_read = false;
 }
 
+// What the host hears of a failed read: kind TABLE_READ, data 0 for entries, 1 for translations.
+static uint64_t table_read_event(bool translation) { return uint64_t{translation} << 32 | BDY_EQE_KIND_TABLE_READ; }
+
+TEST_F(ProtTable, H8_FailedReadsRaiseAnEvent)
+{
+    b.check = false;
+    ok(entry_op(BDY_PROT_OP_MR_OPEN, mr, paged_mr(mr, kPd, LW | RR, kStart, 0x1000, 0, 1, 0)));
+    EXPECT_TRUE(b.eqes().empty());
+    b.pins().fail_mtt_read = true;
+    expect_rule(b.access(remote(mr, kStart, 8)), "H8");
+    b.cycles(4);
+    b.pins().fail_mtt_read = false;
+    EXPECT_EQ(b.eqes(), std::vector<uint64_t>{table_read_event(true)});
+    // Failures while the event queue is busy: nobody waits for it, and one event tells of them.
+    b.pins().ev_ready = false;
+    b.pins().fail_mpt_read = true;
+    for (uint32_t slot : {0x111u, 0x112u, 0x113u})
+        expect_rule(b.access(remote(make_key(slot, 1, 1), kStart, 8)), "H8");
+    b.pins().fail_mpt_read = false;
+    EXPECT_TRUE(b.pins().ev_valid);
+    EXPECT_FALSE(b.idle());
+    b.pins().ev_ready = true;
+    b.cycles(4);
+    EXPECT_EQ(b.eqes(), (std::vector<uint64_t>{table_read_event(true), table_read_event(false)}));
+    EXPECT_TRUE(b.idle());
+    // An operation and firmware's raw read tell, too.
+    b.pins().fail_mpt_read = true;
+    expect_rule(b.op(key_op(BDY_PROT_OP_MR_CLOSE, make_key(0x114, 1, 1))), "H8");
+    EXPECT_TRUE(b.read(0, 0x115).err);
+    b.cycles(4);
+    EXPECT_EQ(b.eqes().size(), 4u);
+}
+
 TEST_F(ProtTable, H8_FailedReadRefusesABindAndLeavesTheWindow)
 {
     b.check = false;
