@@ -18,7 +18,7 @@
 //
 // Latency:      pending bit to op port 8 cycles with DMA answering in the next cycle: IDLE 1,
 //               LOAD 1, EVAL 1, FETCH 4, DEC 1.
-// Throughput:   one packet at a time; Burst packets of a queue pair before another one's turn.
+// Throughput:   one packet is collected at a time; Burst packets of a queue pair before another one's turn.
 // Backpressure: framer, access, memory, op slot. Never waits for the response half.
 // Invariants:   a job that can do nothing ends; who changes that (doorbell, answer, acknowledge,
 //               retirement, state change) sets the queue pair's pending bit. State is written by
@@ -119,6 +119,7 @@ module bdy_sq_exec #(
   output logic [23:0]         pk_pd_o,
   output logic [23:0]         pk_qpn_o,
   output logic [31:0]         pk_gen_o,
+  input  logic                pk_idle_i,    // no packet streams out either
   input  logic                pk_taken_i,
   input  logic                pk_done_i,
   input  logic [7:0]          pk_rule_i,
@@ -384,7 +385,7 @@ module bdy_sq_exec #(
       StIdle: begin
         kick_d = 1'b0;
         if (clear_i) begin
-          cleared_o = 1'b1;
+          cleared_o = pk_idle_i;
         end else if (init_i) begin
           st_d = StInit;
         end else if (ready_i && pend_any_i && op_free_i) begin

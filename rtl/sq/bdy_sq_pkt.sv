@@ -3,23 +3,27 @@
 // bdy_sq_pkt: sends one packet: collects the payload (gathered from memory, or inline from the
 // WQE), then hands header and payload to the request framer.
 //
-//   start --> [gather | inline copy | check] --> header --> payload stream --> done
+//   start --> [gather | inline copy | check] --> buffer 0 --\
+//                                           \--> buffer 1 ---> header, done --> payload stream
 //
 // check: an atomic sends no payload, but leaves only if its result may land in SGE 0 (M9).
 //
 // Latency:      header one cycle after the payload is complete (at once when there is none).
-// Throughput:   one packet at a time.
+// Throughput:   a packet is collected while the one before streams out; Shallow: one packet at a
+//               time, one buffer.
 // Backpressure: hdr_ready_i, pl_ready_i, access and memory. Nothing of the response channel is
 //               waited for (H13).
 // Invariants:   the header is offered only when the whole payload is in the buffer (H3). A local
 //               error sends nothing.
 
-module bdy_sq_pkt (
+module bdy_sq_pkt #(
+  parameter bit Shallow = 1'b0
+) (
   input  logic         clk_i,
   input  logic         rst_ni,
-  output logic         idle_o,
+  output logic         idle_o,        // nothing is collected or streams out
 
-  input  logic         start_i,       // only while idle_o; the other inputs are stable until done_o
+  input  logic         start_i,       // only after done_o; the other inputs are stable until then
   input  logic [bdy_pkg::PKT_HDR_W-1:0] start_hdr_i,
   input  logic [31:0]  start_off_i,
   input  logic         start_inl_i,
@@ -75,14 +79,14 @@ module bdy_sq_pkt (
 
   logic [2:0]  st_q;
   logic        checking_q;              // the verdict of StCheck is on its way
-  logic        asked_q;                 // payload buffer was asked for this packet
+  logic        asked_q;                 // the buffer was asked for the packet that streams
   logic [7:0]  rule_q;
   logic        stale_q;
   logic [12:0] copied_q, left;
   logic [12:0] paylen;
   logic        ga_ready, ga_done, ga_stale, ga_idle;
   logic [7:0]  ga_rule;
-  logic        ga_wr, wr, ask, rq_ready, rd_valid, rd_last, pb_ready, pb_idle;
+  logic        ga_wr, wr, ask, rq_ready, rd_valid, rd_last;
   logic [12:0] ga_off, wr_off;
   logic [5:0]  ga_bytes, wr_bytes;
   logic [255:0] ga_data, wr_data;
@@ -90,11 +94,42 @@ module bdy_sq_pkt (
   assign paylen = start_hdr_i[bdy_pkg::PKT_HDR_PAYLEN_LSB+:bdy_pkg::PKT_HDR_PAYLEN_W];
   assign left   = paylen - copied_q;
 
-  assign idle_o       = st_q == StIdle;
-  assign hdr_valid_o  = st_q == StHdr;
+  // ---------------------------------------------------------------- the packet that streams out
+  logic        tx_q, tx_sel_q, wr_sel_q, sel, tx_end;
+  logic [12:0] tx_len_q, tx_len;
+
+  assign sel    = tx_q ? tx_sel_q : wr_sel_q;
+  assign tx_len = tx_q ? tx_len_q : paylen;
+  assign tx_end = tx_q && rd_valid && pl_ready_i && rd_last;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      tx_q     <= 1'b0;
+      tx_sel_q <= 1'b0;
+      wr_sel_q <= 1'b0;
+      tx_len_q <= '0;
+      asked_q  <= 1'b0;
+    end else begin
+      if (tx_end) begin
+        tx_q    <= 1'b0;
+        asked_q <= 1'b0;
+      end else if (ask && rq_ready) begin
+        asked_q <= 1'b1;
+      end
+      if (taken_o && paylen != '0) begin
+        tx_q     <= 1'b1;
+        tx_sel_q <= wr_sel_q;
+        tx_len_q <= paylen;
+        wr_sel_q <= !Shallow && !wr_sel_q;
+      end
+    end
+  end
+
+  assign idle_o       = st_q == StIdle && !tx_q;
+  assign hdr_valid_o  = st_q == StHdr && !tx_q;
   assign hdr_o        = start_hdr_i;
   assign taken_o      = hdr_valid_o && hdr_ready_i;
-  assign pl_valid_o   = st_q == StStream && rd_valid;
+  assign pl_valid_o   = tx_q && rd_valid;
   assign pl_last_o    = rd_last;
   assign done_o       = st_q == StDone;
   assign done_rule_o  = rule_q;
@@ -136,13 +171,15 @@ module bdy_sq_pkt (
       st_q <= StIdle;
     end else begin
       case (st_q)
-        StIdle:   if (start_i) st_q <= start_chk_i ? StCheck : (paylen == '0) ? StHdr : start_inl_i ? StInline : StAsk;
+        StIdle: if (start_i) begin
+          st_q <= start_chk_i ? StCheck : (paylen == '0) ? StHdr : start_inl_i ? StInline : StAsk;
+        end
         StAsk:    if (ga_ready) st_q <= StGather;
         StGather: if (ga_done) st_q <= (ga_rule == bdy_pkg::RULE_NONE) ? StHdr : StDone;
         StCheck:  if (chk_done) st_q <= (rsp.rule == bdy_pkg::RULE_NONE) ? StHdr : StDone;
         StInline: if (left <= 13'd32) st_q <= StHdr;
-        StHdr:    if (hdr_ready_i) st_q <= (paylen == '0) ? StDone : StStream;
-        StStream: if (rd_valid && pl_ready_i && rd_last) st_q <= StDone;
+        StHdr:    if (taken_o) st_q <= (Shallow && paylen != '0) ? StStream : StDone;
+        StStream: if (tx_end) st_q <= StDone;
         default:  st_q <= StIdle;
       endcase
     end
@@ -150,19 +187,16 @@ module bdy_sq_pkt (
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      asked_q    <= 1'b0;
       checking_q <= 1'b0;
       rule_q     <= bdy_pkg::RULE_NONE;
       stale_q    <= 1'b0;
       copied_q   <= '0;
     end else if (st_q == StIdle) begin
-      asked_q    <= 1'b0;
       checking_q <= 1'b0;
       rule_q     <= bdy_pkg::RULE_NONE;
       stale_q    <= 1'b0;
       copied_q   <= '0;
     end else begin
-      if (ask && rq_ready) asked_q <= 1'b1;
       if (st_q == StInline) copied_q <= copied_q + 13'd32;
       if (st_q == StCheck && acc_ready_i) checking_q <= 1'b1;
       if (chk_done) begin
@@ -176,7 +210,7 @@ module bdy_sq_pkt (
     end
   end
 
-  assign ask = (st_q == StHdr || st_q == StStream) && paylen != '0 && !asked_q;
+  assign ask = (tx_q || (st_q == StHdr && paylen != '0)) && !asked_q;
 
   // Inline data starts in line 1; a packet starts at a multiple of 256 bytes.
   assign line_idx_o = 4'd1 + start_off_i[8:5] + copied_q[8:5];
@@ -216,25 +250,44 @@ module bdy_sq_pkt (
     .done_stale_o(ga_stale)
   );
 
-  bdy_paybuf u_buf (
-    .clk_i, .rst_ni,
-    .idle_o(pb_idle),
-    .wr_valid_i(wr),
-    .wr_ready_o(pb_ready),
-    .wr_off_i(wr_off),
-    .wr_bytes_i(wr_bytes),
-    .wr_data_i(wr_data),
-    .rq_valid_i(ask),
-    .rq_ready_o(rq_ready),
-    .rq_off_i(13'd0),
-    .rq_len_i(paylen),
-    .rd_valid_o(rd_valid),
-    .rd_ready_i(st_q == StStream && pl_ready_i),
-    .rd_data_o(pl_data_o),
-    .rd_last_o(rd_last)
-  );
+  localparam int Buffers = Shallow ? 1 : 2;
+
+  logic [Buffers-1:0]     b_rq_ready, b_rd_valid, b_rd_last, b_idle, b_wr_ready;
+  logic [256*Buffers-1:0] b_rd_data;
+
+  for (genvar b = 0; b < Buffers; b++) begin : g_buf
+    bdy_paybuf u_buf (
+      .clk_i, .rst_ni,
+      .idle_o(b_idle[b]),
+      .wr_valid_i(wr && wr_sel_q == 1'(b)),
+      .wr_ready_o(b_wr_ready[b]),
+      .wr_off_i(wr_off),
+      .wr_bytes_i(wr_bytes),
+      .wr_data_i(wr_data),
+      .rq_valid_i(ask && sel == 1'(b)),
+      .rq_ready_o(b_rq_ready[b]),
+      .rq_off_i(13'd0),
+      .rq_len_i(tx_len),
+      .rd_valid_o(b_rd_valid[b]),
+      .rd_ready_i(tx_q && tx_sel_q == 1'(b) && pl_ready_i),
+      .rd_data_o(b_rd_data[256*b+:256]),
+      .rd_last_o(b_rd_last[b])
+    );
+  end
+
+  if (Shallow) begin : g_one
+    assign rq_ready  = b_rq_ready[0];
+    assign rd_valid  = b_rd_valid[0];
+    assign rd_last   = b_rd_last[0];
+    assign pl_data_o = b_rd_data;
+  end else begin : g_two
+    assign rq_ready  = b_rq_ready[sel];
+    assign rd_valid  = b_rd_valid[tx_sel_q];
+    assign rd_last   = b_rd_last[tx_sel_q];
+    assign pl_data_o = tx_sel_q ? b_rd_data[511:256] : b_rd_data[255:0];
+  end
 
   logic unused;
-  assign unused = ^{ga_idle, pb_idle, pb_ready, start_off_i[31:9], start_off_i[4:0]};
+  assign unused = ^{ga_idle, b_idle, b_wr_ready, start_off_i[31:9], start_off_i[4:0]};
 
 endmodule

@@ -99,7 +99,8 @@ module bdy_sq_seg (
     hdr            = '0;
     hdr.op         = {transport_of(ctx0.kind), rc_op[4:0]};
     hdr.se         = msg.se && last && !read && !atomic;
-    hdr.ackreq     = !read && !atomic && !silent && (last || psn_i[3:0] == 4'hf);  // a sign of life every 16 (T4, T6)
+    // A sign of life every 16 packets (T4, T6).
+    hdr.ackreq     = !read && !atomic && !silent && (last || psn_i[3:0] == 4'hf);
     hdr.grh        = ctx0.grh;
     hdr.pkey       = Pkey;
     hdr.dest_qp    = ctx0.dest_qpn;

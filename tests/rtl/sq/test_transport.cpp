@@ -202,6 +202,24 @@ TEST(SqTransport, N3_SixteenSgesOverAWrappedWqe)
     }
 }
 
+// A packet's payload is gathered while the one before leaves; with one buffer one after the other.
+TEST(SqTransport, GatherOverlapsTheStreamOfThePacketBefore)
+{
+    Pair t(1, [](uint64_t *c) { bdy_qp_ctx0_set_mtu(c, 5); });
+    t.b.put(0x50'0000, pattern(16 * 4096));
+    std::vector<uint64_t> at;
+    t.b.on_packet = [&](const Packet &) { at.push_back(t.b.now()); };
+    t.b.go(0, t.rdma(BDY_WQE_OP_WRITE, 0, {{0x50'0000, 16 * 4096, t.lkey}}));
+    ASSERT_TRUE(t.b.until([&] { return at.size() == 16; }));
+    const uint64_t each = (at[15] - at[1]) / 14;
+    RecordProperty("cycles_per_packet", int(each));
+    EXPECT_LE(each, Shallow ? 310u : 150u);
+    Bytes sent;
+    for (const Packet &p : t.b.packets)
+        sent.insert(sent.end(), p.data.begin(), p.data.end());
+    EXPECT_EQ(sent, pattern(16 * 4096));
+}
+
 TEST(SqTransport, T14_LengthIsTheSumOfTheSgesInHardware)
 {
     Pair t;
