@@ -286,7 +286,7 @@ void Bench::drive()
     d->wrb_err_i = !wr_b_err_.empty() && wr_b_err_.front();
 
     d->hdr_ready_i = !framing_ && !hold_framer && chance();
-    d->pl_ready_i = framing_ && chance();
+    d->pl_ready_i = framing_ && !hold_stream && chance();
     drive_response();
 
     d->cqe_ready_i = !hold_cqe && chance();

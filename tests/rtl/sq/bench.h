@@ -267,6 +267,7 @@ class Bench
     bool hold_cqe = false;            // no CQE is taken
     bool hold_cqe_done = false;       // taken CQEs are not stored
     bool hold_framer = false;         // no packet is taken
+    bool hold_stream = false;         // no payload is taken
     bool hold_write = false;          // no write response comes
     bool hold_payload_read = false;   // no payload data comes
 

@@ -218,6 +218,24 @@ TEST(SqLife, ResetWaitsForEveryPieceOfTheOldLife)
     }
 }
 
+TEST(SqLife, T4_ResetWaitsForThePacketThatStreamsOut)
+{
+    Bench b;
+    b.to_rts(0);
+    Wr w;
+    w.sges = {{0x50'0000, 100, b.region(0x50'0000, 4096)}};
+    b.hold_stream = true;
+    b.go(0, w);
+    ASSERT_TRUE(b.until([&] { return b.d->pl_valid_o != 0; }));
+    b.run(50);
+    b.set_state(0, BDY_QP_ST_RESET, true);
+    b.run(500);
+    EXPECT_FALSE(b.acked());
+    b.hold_stream = false;
+    ASSERT_TRUE(b.wait_acked());
+    EXPECT_EQ(b.packets.size(), 1u);
+}
+
 TEST(SqLife, ResetInTheMiddleOfAFlushEndsIt)
 {
     for (int k = 0; k < 60; k++) {

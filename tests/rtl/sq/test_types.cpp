@@ -451,6 +451,35 @@ TEST(SqTypes, Q4_SqeFlushesAndRtsGoesOn)
     }
 }
 
+TEST(SqTypes, Q4_WhatIsPostedAfterSqeWaitsUntilAllBeforeIsFlushed)
+{
+    for (int n : {5, 30}) { // all in the ring of work requests, or more
+        SCOPED_TRACE(n);
+        Typed t(BDY_QP_KIND_UC);
+        Wr bad;
+        bad.sges = {{0x50'0000, 20, 0xdead00}};
+        t.b.go(0, bad);
+        ASSERT_TRUE(t.b.settle());
+        t.b.hold_cqe = true; // nothing is retired
+        for (int i = 0; i < n; i++)
+            t.b.post(0, of(BDY_WQE_OP_SEND));
+        t.b.ring(0);
+        t.b.run(600);
+        t.b.set_state(0, BDY_QP_ST_RTS);
+        ASSERT_TRUE(t.b.wait_acked());
+        t.b.go(0, of(BDY_WQE_OP_SEND));
+        t.b.run(600);
+        EXPECT_TRUE(t.b.packets.empty());
+        t.b.hold_cqe = false;
+        ASSERT_TRUE(t.b.settle());
+        ASSERT_EQ(t.b.cqes.size(), unsigned(n) + 2);
+        for (int i = 1; i <= n; i++)
+            EXPECT_EQ(t.b.cqes[unsigned(i)].status(), BDY_WC_WR_FLUSH_ERR) << i;
+        EXPECT_EQ(t.b.cqes.back().status(), BDY_WC_SUCCESS);
+        EXPECT_EQ(t.b.packets.size(), 1u);
+    }
+}
+
 TEST(SqTypes, SqeMayLeadToErrorAndReset)
 {
     for (bool again : {false, true}) {
