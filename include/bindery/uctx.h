@@ -171,7 +171,8 @@ struct bdy_transport { const struct bdy_transport_ops *ops; };
 
 /* ------------------------------------------------------------------ socket transport frames
  * SOCK_SEQPACKET at the path in BINDERY_SOCKET. Request: struct bdy_s_req then `in`. Reply: struct bdy_s_rep then `out`, with fds
- * (SCM_RIGHTS): OPEN: [0] memfd of struct bdy_dbq, [1] eventfd that wakes the launcher, [2] async event socket; CREATE_CHANNEL:
+ * (SCM_RIGHTS): OPEN: [0] memfd of struct bdy_dbq, [1] eventfd that wakes the launcher, [2] async event socket, and where the
+ * launcher cannot reach the client's memory itself [3] memfd of struct bdy_dma_port, which a thread of the client serves (H22); CREATE_CHANNEL:
  * [0] channel socket; CREATE_CQ, CREATE_QP: the rings' memfds. A channel socket carries 8 bytes (the CQ's user_handle) an event. */
 #define BDY_S_MAX 4096u
 struct bdy_s_req { uint32_t op, seq, in_len, db_tail; /**< doorbells up to here are delivered first (H23) */ };
@@ -189,6 +190,29 @@ struct bdy_dbq {
     uint32_t waiters;   /**< client: threads in futex wait on `progress` */
     uint32_t rsvd1[11];
     struct { uint32_t offset, rsvd; uint64_t value; } e[BDY_DBQ_ENTRIES];
+};
+
+#define BDY_DMA_PORT_BYTES 4096u
+enum bdy_dma_port_op {
+    BDY_DMA_PORT_READ = 1,     /**< `bytes` of the client's memory at `va` into `data` */
+    BDY_DMA_PORT_WRITE = 2,    /**< `data` to `va`, ascending, the last 8 bytes last (H16) */
+    BDY_DMA_PORT_POPULATE = 3, /**< bring [va, va + bytes) in and check its rights for `dir` (H25) */
+};
+enum bdy_dma_port_state {
+    BDY_DMA_PORT_FREE = 0,    /**< no request */
+    BDY_DMA_PORT_ASKED = 1,   /**< launcher: a request stands; it may still take it back */
+    BDY_DMA_PORT_TAKEN = 2,   /**< client: at work on it */
+    BDY_DMA_PORT_DONE = 3,    /**< client: `status` and `data` hold the answer */
+};
+/** One request at a time for memory of the client, made by the launcher and served by a thread of the client (H22). The side whose
+ * turn it is by `state` owns the other fields; the launcher believes none of them after it has read them (H23). */
+struct bdy_dma_port {
+    uint32_t state;  /**< enum bdy_dma_port_state; futex word of both sides */
+    uint32_t op, dir;
+    int32_t status;  /**< 0 or a negative errno */
+    uint64_t va, bytes;
+    uint32_t rsvd[1016];
+    uint8_t data[BDY_DMA_PORT_BYTES]; /**< page 1 */
 };
 
 #ifdef __cplusplus

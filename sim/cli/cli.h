@@ -18,6 +18,13 @@
 /** Exit codes of every program and script of ours. */
 enum { EXIT_PASS = 0, EXIT_FAIL = 1, EXIT_USAGE = 2, EXIT_SKIP = 77, EXIT_TIMEOUT = 124 };
 
+/** How the memory of programs is reached (H22). */
+enum cli_dma {
+    CLI_DMA_PROBE = 0,  /**< directly, or where the kernel refuses that, by a thread in the program */
+    CLI_DMA_DIRECT = 1,
+    CLI_DMA_THREAD = 2,
+};
+
 struct cli_options {
     uint64_t seed;
     bool seed_given;
@@ -31,6 +38,7 @@ struct cli_options {
     unsigned table_delay;   /**< longest extra table latency, cycles */
     uint64_t link_fault;    /**< LINK_FAULT register */
     bool strict_ibta;
+    enum cli_dma dma;
     const char *firmware;   /**< NULL: the one beside the program */
     char **cmd;             /**< NULL-terminated */
 };
@@ -78,8 +86,9 @@ struct client {
     struct bdy_aspace *as;
     struct bdy_uctx *uctx;
     struct bdy_dbq *dbq;    /**< shared; every field is read once and checked */
+    struct bdy_dma_port *port; /**< served by the client's thread; NULL: we reach its memory ourselves (H22) */
     uint32_t head;          /**< our own copy: the shared one is for the client to read */
-    int dbq_fd, wake_fd, async_fd, async_peer;
+    int dbq_fd, wake_fd, async_fd, async_peer, port_fd;
     struct { uint32_t handle; int fd; } *channels;
     unsigned nchannels;
     struct server *server;
@@ -96,6 +105,9 @@ int client_serve(struct client *c);
 /** The HCA has moved something: wake who waits in poll. */
 void client_progress(struct client *c);
 struct hca *server_hca(struct server *s);
+enum cli_dma server_dma(const struct server *s);
+/** The kernel refuses us a program's memory: said once. */
+void server_say_refused(struct server *s);
 
 /* ------------------------------------------------------------------ commands */
 /** The last line on stderr, with the verdict that belongs to the exit code; returns the code. */

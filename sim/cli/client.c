@@ -13,7 +13,10 @@
 
 #include "cli.h"
 
-#define MAX_FDS 3
+#define MAX_FDS 4
+
+/** How long a program's thread may take for one transfer: it may be stopped, but not stop the others for ever. */
+enum { DMA_WAIT_MS = 2000 };
 
 static uint32_t load(const uint32_t *p)
 {
@@ -25,9 +28,9 @@ static void store(uint32_t *p, uint32_t v)
     __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 
-static int memfd_sealed(size_t bytes)
+static int memfd_sealed(const char *name, size_t bytes)
 {
-    int fd = memfd_create("bindery-doorbells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -errno;
     if (ftruncate(fd, (off_t)bytes) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
         int err = errno;
@@ -49,7 +52,8 @@ struct client *client_new(struct server *s, int sock)
 {
     struct client *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    *c = (struct client){.sock = sock, .server = s, .pidfd = -1, .dbq_fd = -1, .wake_fd = -1, .async_fd = -1, .async_peer = -1};
+    *c = (struct client){.sock = sock, .server = s, .pidfd = -1, .dbq_fd = -1, .wake_fd = -1, .async_fd = -1, .async_peer = -1,
+                          .port_fd = -1};
     c->pid = peer_of(sock);
     if (c->pid <= 0) goto refuse;
     c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
@@ -71,6 +75,7 @@ void client_free(struct client *c)
 {
     if (c->uctx) bdy_core_uctx_close(c->uctx);
     if (c->as) bdy_host_aspace_free(server_hca(c->server)->host, c->as);
+    if (c->port) munmap(c->port, sizeof *c->port);
     if (c->dbq) {
         store(&c->dbq->dead, 1);
         client_progress(c);
@@ -82,6 +87,7 @@ void client_free(struct client *c)
     close_fd(&c->wake_fd);
     close_fd(&c->async_fd);
     close_fd(&c->async_peer);
+    close_fd(&c->port_fd);
     close_fd(&c->pidfd);
     close_fd(&c->sock);
     free(c);
@@ -156,13 +162,45 @@ static int reply(struct client *c, const struct bdy_s_rep *rep, const void *out,
     return sendmsg(c->sock, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+/** Memory that the client will share: `at` here, `fd` to hand over. 0 or -errno. */
+static int share(const char *name, size_t bytes, void **at, int *fd)
+{
+    *fd = memfd_sealed(name, bytes);
+    if (*fd < 0) return *fd;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (p == MAP_FAILED) return -errno;
+    *at = p;
+    return 0;
+}
+
+/** The client's memory, reached in the way that was asked for or that works (H22). 0 or -errno. */
+static int open_memory(struct client *c, const struct bdy_u_open_in *req)
+{
+    struct bdy_host *host = server_hca(c->server)->host;
+    enum cli_dma dma = server_dma(c->server);
+    void *port;
+    if (dma != CLI_DMA_THREAD) {
+        c->as = bdy_host_aspace_pid(host, c->pid, c->pidfd, req->cookie_va, req->cookie);
+        int rc = c->as ? bdy_host_aspace_probe(c->as) : -ENOMEM;
+        if (rc != -EPERM && rc != -ENOSYS) return rc;
+        server_say_refused(c->server);
+        if (dma == CLI_DMA_DIRECT) return -EPERM;
+        bdy_host_aspace_free(host, c->as);
+        c->as = NULL;
+    }
+    int rc = share("bindery-dma-port", sizeof *c->port, &port, &c->port_fd);
+    if (rc) return rc;
+    c->port = port;
+    c->as = bdy_host_aspace_served(host, c->port, c->pidfd, c->sock, DMA_WAIT_MS);
+    return c->as ? 0 : -ENOMEM;
+}
+
 static int open_queue(struct client *c)
 {
-    c->dbq_fd = memfd_sealed(sizeof(struct bdy_dbq));
-    if (c->dbq_fd < 0) return c->dbq_fd;
-    void *p = mmap(NULL, sizeof(struct bdy_dbq), PROT_READ | PROT_WRITE, MAP_SHARED, c->dbq_fd, 0);
-    if (p == MAP_FAILED) return -errno;
-    c->dbq = p;
+    void *dbq;
+    int rc = share("bindery-doorbells", sizeof *c->dbq, &dbq, &c->dbq_fd);
+    if (rc) return rc;
+    c->dbq = dbq;
     c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int pair[2];
     if (c->wake_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return -errno;
@@ -174,14 +212,12 @@ static int open_queue(struct client *c)
 static int op_open(struct client *c, const void *in, size_t in_len, void *out)
 {
     const struct bdy_u_open_in *req = in;
-    if (c->uctx) return -EBUSY;
+    if (c->as) return -EBUSY; /* a refused client gets no second try on this socket */
     if (in_len != sizeof *req || req->abi != BDY_UCTX_ABI || req->cookie_va == 0) return -EINVAL;
-    struct hca *hca = server_hca(c->server);
-    c->as = bdy_host_aspace_pid(hca->host, c->pid, c->pidfd, req->cookie_va, req->cookie);
-    if (!c->as) return -ENOMEM;
-    int rc = open_queue(c);
+    int rc = open_memory(c, req);
+    if (!rc) rc = open_queue(c);
     if (rc) return rc;
-    return bdy_core_uctx_open(hca->core, c->as, on_event, c, req, out, &c->uctx);
+    return bdy_core_uctx_open(server_hca(c->server)->core, c->as, on_event, c, req, out, &c->uctx);
 }
 
 static int op_create_channel(struct client *c, void *out, size_t out_len, int *peer)
@@ -232,10 +268,14 @@ static size_t out_size(uint32_t op)
     case BDY_U_OPEN: return sizeof(struct bdy_u_open_out);
     case BDY_U_QUERY_DEVICE: return sizeof(struct bdy_u_device_attr);
     case BDY_U_QUERY_PORT: return sizeof(struct bdy_u_port_attr);
-    case BDY_U_ALLOC_PD: case BDY_U_CREATE_CHANNEL: return sizeof(struct bdy_u_handle);
-    case BDY_U_REG_MR: case BDY_U_ALLOC_MW: case BDY_U_QUERY_MW: return sizeof(struct bdy_u_key_out);
-    case BDY_U_CREATE_CQ: return sizeof(struct bdy_u_create_cq_out);
-    case BDY_U_CREATE_QP: return sizeof(struct bdy_u_create_qp_out);
+    case BDY_U_ALLOC_PD: case BDY_U_CREATE_CHANNEL: case BDY_U_OPEN_XRCD: return sizeof(struct bdy_u_handle);
+    case BDY_U_REG_MR: case BDY_U_REREG_MR: case BDY_U_ALLOC_NULL_MR: case BDY_U_ALLOC_MW: case BDY_U_QUERY_MW:
+        return sizeof(struct bdy_u_key_out);
+    case BDY_U_CREATE_CQ: case BDY_U_RESIZE_CQ: return sizeof(struct bdy_u_create_cq_out);
+    case BDY_U_CREATE_SRQ: return sizeof(struct bdy_u_create_srq_out);
+    case BDY_U_QUERY_SRQ: return sizeof(struct bdy_u_srq_attr);
+    case BDY_U_CREATE_AH: return sizeof(struct bdy_u_create_ah_out);
+    case BDY_U_CREATE_QP: case BDY_U_OPEN_QP: return sizeof(struct bdy_u_create_qp_out);
     case BDY_U_QUERY_QP: return sizeof(struct bdy_u_qp_attr);
     case BDY_U_QUERY_CLOCK: return sizeof(struct bdy_u_clock);
     default: return 0;
@@ -265,6 +305,7 @@ int client_serve(struct client *c)
             fds[1] = c->wake_fd;
             fds[2] = c->async_peer;
             rep.nfds = 3;
+            if (c->port) fds[rep.nfds++] = c->port_fd;
         }
     } else if (!c->uctx) {
         rc = -EINVAL;
@@ -289,6 +330,9 @@ int client_serve(struct client *c)
     if (rc) rep.out_len = 0;
     rc = reply(c, &rep, out.bytes, fds);
     close_fd(&peer);
-    if (req.op == BDY_U_OPEN) close_fd(&c->async_peer);
+    if (req.op == BDY_U_OPEN) {
+        close_fd(&c->async_peer);
+        close_fd(&c->port_fd);
+    }
     return rc;
 }

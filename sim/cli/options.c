@@ -16,6 +16,8 @@ static const char exec_help[] =
     "  --latency MIN:MAX      host memory latency in cycles (default 20:60)\n"
     "  --table-delay MAX      longest extra latency of the protection tables, cycles, out of order (default 0)\n"
     "  --link-fault D:U:R     loopback packets dropped, duplicated, reordered, each per 65536\n"
+    "  --dma direct|thread    reach the programs' memory by the kernel, or by a thread in them (default: a thread where\n"
+    "                         the kernel refuses)\n"
     "  --strict-ibta          refuse zero-based type 1 windows\n"
     "  --pace X|max           idle simulated time passes at X times wall clock (default 1.0)\n"
     "  --nice N               niceness of CMD (default 10)\n"
@@ -87,6 +89,9 @@ static bool set_option(int key, const char *arg, struct cli_options *opt)
         if (!parse_list(arg, 3, 65535, v)) return false;
         opt->link_fault = v[0] | v[1] << 16 | v[2] << 32;
         return true;
+    case 'd':
+        opt->dma = strcmp(arg, "thread") ? CLI_DMA_DIRECT : CLI_DMA_THREAD;
+        return !strcmp(arg, "thread") || !strcmp(arg, "direct");
     case 'i': opt->strict_ibta = true; return true;
     case 'p':
         if (!strcmp(arg, "max")) {
@@ -109,7 +114,7 @@ int cli_parse_exec(int argc, char **argv, struct cli_options *opt)
 {
     static const struct option longs[] = {
         {"seed", 1, 0, 's'}, {"wave", 1, 0, 'w'}, {"stats", 0, 0, 'S'}, {"latency", 1, 0, 'L'},
-        {"table-delay", 1, 0, 'T'}, {"link-fault", 1, 0, 'F'}, {"strict-ibta", 0, 0, 'i'}, {"pace", 1, 0, 'p'},
+        {"table-delay", 1, 0, 'T'}, {"link-fault", 1, 0, 'F'}, {"dma", 1, 0, 'd'}, {"strict-ibta", 0, 0, 'i'}, {"pace", 1, 0, 'p'},
         {"nice", 1, 0, 'n'}, {"linger", 1, 0, 'l'}, {"watchdog", 1, 0, 'W'}, {"firmware", 1, 0, 'f'},
         {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
     *opt = (struct cli_options){.linger = 10, .pace = 1.0, .nice = 10, .latency_min = 20, .latency_max = 60};

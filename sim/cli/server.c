@@ -21,6 +21,8 @@ struct server {
     struct client *clients;
     unsigned nclients;
     double pace;
+    enum cli_dma dma;
+    bool said_refused;
     struct timespec idle_wall;  /**< when the model became idle */
     uint64_t idle_cycle;
     bool idle;
@@ -30,6 +32,20 @@ struct server {
 struct hca *server_hca(struct server *s)
 {
     return s->hca;
+}
+
+enum cli_dma server_dma(const struct server *s)
+{
+    return s->dma;
+}
+
+void server_say_refused(struct server *s)
+{
+    if (!s->said_refused) {
+        cli_say("the kernel refuses access to the memory of a program: %s",
+                s->dma == CLI_DMA_DIRECT ? "it gets no device" : "a thread in it does the copying");
+    }
+    s->said_refused = true;
 }
 
 unsigned server_contexts(const struct server *s)
@@ -54,7 +70,7 @@ struct server *server_open(struct hca *hca, const char *dir, const struct cli_op
     struct server *s = calloc(1, sizeof *s);
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     if (!s) return NULL;
-    *s = (struct server){.hca = hca, .listen_fd = -1, .epoll_fd = -1, .watch_fd = -1, .pace = opt->pace};
+    *s = (struct server){.hca = hca, .listen_fd = -1, .epoll_fd = -1, .watch_fd = -1, .pace = opt->pace, .dma = opt->dma};
     int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s/hca", dir);
     if (n < 0 || (size_t)n >= sizeof addr.sun_path) {
         cli_say("the path %s is too long for a socket", dir);

@@ -5,7 +5,7 @@
 
 #include "bindery/uctx.h"
 
-/** Room for descriptors in a reply, which carries three at most. Even: the kernel fills control
+/** Room for descriptors in a reply, which carries four at most. Even: the kernel fills control
  * space that is rounded up to 8. */
 #define BDY_FRAME_FDS 4u
 

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "dma_thread.h"
 #include "doorbells.h"
 #include "frames.h"
 
@@ -28,6 +29,7 @@ struct client {
     uint8_t cookie[16]; /**< read back by the launcher: this process is still the one that connected
                            (H21) */
     struct bdy_doorbells db;
+    struct bdy_dma_thread *dma; /**< NULL: the launcher reaches this process's memory itself (H22) */
 };
 
 static struct client *client_of(struct bdy_transport *t)
@@ -140,6 +142,7 @@ static void client_close(struct bdy_transport *t)
     struct client *c = client_of(t);
     if (!is_child(c))
         say_goodbye(c);
+    bdy_dma_thread_stop(c->dma, is_child(c));
     bdy_doorbells_close(&c->db);
     close(c->async_fd);
     close(c->wake_fd);
@@ -186,8 +189,17 @@ static int open_context(struct client *c)
     int err = exchange(c, BDY_U_OPEN, 0, &in, sizeof(in), &out, sizeof(out), &reply);
     if (err != 0)
         return err;
-    err =
-        reply.nfds == 3 ? bdy_doorbells_open(&c->db, reply.fds[0], reply.fds[1], c->sock) : -EPROTO;
+    if (reply.nfds != 3 && reply.nfds != 4)
+        err = -EPROTO;
+    if (err == 0)
+        err = bdy_doorbells_open(&c->db, reply.fds[0], reply.fds[1], c->sock);
+    if (err == 0 && reply.nfds == 4) {
+        err = bdy_dma_thread_start(reply.fds[3], &c->dma);
+        if (err == 0)
+            reply.fds[3] = -1;
+        else
+            bdy_doorbells_close(&c->db);
+    }
     if (err == 0) {
         c->wake_fd = reply.fds[1];
         c->async_fd = reply.fds[2];

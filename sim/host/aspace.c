@@ -4,6 +4,7 @@
 #include "sim/host/aspace.h"
 
 #include "sim/host/iommu.h"
+#include "sim/host/maps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,43 +125,6 @@ static int process_check(void *arg)
     return memcmp(seen, p->cookie, sizeof(seen)) == 0 ? 0 : -ESRCH;
 }
 
-/** Do mappings with the rights of `dir` cover [from, end), and may all of it be read? The list is
- * in address order. */
-static int covered(FILE *maps, uint64_t from, uint64_t end, unsigned dir, int *readable)
-{
-    *readable = 1;
-    char line[512];
-    while (from < end && fgets(line, sizeof(line), maps)) {
-        unsigned long long start, stop;
-        char perms[5];
-        const int whole = strchr(line, '\n') != NULL;
-        if (sscanf(line, "%llx-%llx %4s", &start, &stop, perms) == 3 && stop > from) {
-            if (start > from || ((dir & BDY_DMA_TO_DEVICE) && perms[0] != 'r') ||
-                ((dir & BDY_DMA_FROM_DEVICE) && perms[1] != 'w'))
-                return -EFAULT;
-            *readable &= perms[0] == 'r';
-            from = stop;
-        }
-        if (!whole) /* a long path: drop its rest */
-            for (int c = fgetc(maps); c != '\n' && c != EOF; c = fgetc(maps))
-                ;
-    }
-    return from < end ? -EFAULT : 0;
-}
-
-static int check_rights(const struct process *p, uint64_t from, uint64_t end, unsigned dir,
-                        int *readable)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%ld/maps", (long)p->pid);
-    FILE *maps = fopen(path, "re");
-    if (!maps)
-        return errno == EACCES ? -EPERM : -EFAULT;
-    const int err = covered(maps, from, end, dir, readable);
-    fclose(maps);
-    return err;
-}
-
 /** Reads a byte of every page, which brings it in and finds holes behind the end of a file. */
 static int touch(const struct process *p, uint64_t from, uint64_t end)
 {
@@ -185,8 +149,10 @@ static int process_populate(void *arg, uint64_t va, uint64_t bytes, unsigned dir
     if (bytes == 0 || va + bytes < va || va + bytes > UINT64_MAX - BDY_PAGE)
         return -EFAULT;
     const uint64_t from = va & ~(BDY_PAGE - 1), end = (va + bytes + BDY_PAGE - 1) & ~(BDY_PAGE - 1);
+    char path[64];
     int readable = 0;
-    const int err = check_rights(p, from, end, dir, &readable);
+    snprintf(path, sizeof(path), "/proc/%ld/maps", (long)p->pid);
+    const int err = bdy_maps_check(path, from, end, dir, &readable);
     return err || !readable ? err : touch(p, from, end);
 }
 

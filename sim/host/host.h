@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 struct bdy_host;
+struct bdy_dma_port;
 
 /** In which order DMA requests complete. */
 enum bdy_host_order {
@@ -142,6 +143,12 @@ struct bdy_aspace *bdy_host_aspace_pid(struct bdy_host *host, pid_t pid, int pid
 /** Memory that somebody else reaches for us (a DMA thread in the client). `ops` must outlive it. */
 struct bdy_aspace *bdy_host_aspace_ops(struct bdy_host *host, const struct bdy_aspace_ops *ops,
                                        void *arg);
+/** Memory that a thread in its process serves through `port` (bindery/uctx.h, H22), which must
+ * outlive it. `pidfd` and `sock` (duplicated; -1: none) tell of that process's end. An answer may
+ * take `wait_ms`; after that the transfer is an error, and so is each further one until the thread
+ * has caught up. NULL: out of memory or descriptors. */
+struct bdy_aspace *bdy_host_aspace_served(struct bdy_host *host, struct bdy_dma_port *port,
+                                          int pidfd, int sock, unsigned wait_ms);
 /** Can it be reached now? 0, -EPERM (the kernel refuses, as under a stricter ptrace policy: H22),
  * -ESRCH. */
 int bdy_host_aspace_probe(struct bdy_aspace *as);
