@@ -167,8 +167,8 @@ module bdy_hca #(
   assign fatal_o     = (health_q != '0);
 
   // ------------------------------------------------------------------ DMA clients
-  localparam int NRd = 6;                 // 0 sq WQE, 1 rq, 2 cmd, 3 sq gather, 4 READ gather, 5 cq record
-  localparam int NWr = 5;                 // 0 rx scatter, 1 READ sink, 2 cq, 3 eq, 4 cmd
+  localparam int NRd = 7;                 // 0 sq WQE, 1 rq, 2 cmd, 3 sq gather, 4 READ gather, 5 cq record, 6 atomics
+  localparam int NWr = 6;                 // 0 rx scatter, 1 READ sink, 2 cq, 3 eq, 4 cmd, 5 atomics
   logic [NRd-1:0]     rdq_valid, rdq_ready, rdd_valid;
   logic [NRd*64-1:0]  rdq_addr;
   logic [NRd*13-1:0]  rdq_len;
@@ -179,6 +179,15 @@ module bdy_hca #(
   logic [NWr*13-1:0]  wrq_len;
   logic [NWr*256-1:0] wrd_data;
   logic               wrb_err;
+  // Nothing executes atomics here yet.
+  assign rdq_valid[6]           = 1'b0;
+  assign rdq_addr[64*6 +: 64]   = '0;
+  assign rdq_len[13*6 +: 13]    = '0;
+  assign wrq_valid[5]           = 1'b0;
+  assign wrq_addr[64*5 +: 64]   = '0;
+  assign wrq_len[13*5 +: 13]    = '0;
+  assign wrd_valid[5]           = 1'b0;
+  assign wrd_data[256*5 +: 256] = '0;
 
   bdy_dma #(.NRd(NRd), .NWr(NWr)) u_dma (
     .clk_i, .rst_ni(rst_core_nq), .enable_i(bus_master && !fatal_o),
@@ -206,6 +215,19 @@ module bdy_hca #(
   logic [15:0]            db_index;
   logic [63:0]            db_cq;
   logic [7:0]             db_cq_uar;
+  // No shared receive queues here yet: their doorbells are taken and counted as refused.
+  logic                   db_srq_valid, db_srq_bad_q;
+  logic [63:0]            db_srq;
+  logic [7:0]             db_srq_uar, db_srq_bad_uar_q;
+  always_ff @(posedge clk_i or negedge rst_core_nq) begin
+    if (!rst_core_nq) begin
+      db_srq_bad_q     <= 1'b0;
+      db_srq_bad_uar_q <= '0;
+    end else begin
+      db_srq_bad_q <= db_srq_valid;
+      if (db_srq_valid) db_srq_bad_uar_q <= db_srq_uar;
+    end
+  end
   logic                   eq_db_valid, eq_db_arm, viol;
   logic [2:0]             eq_db_eqn;
   logic [31:0]            eq_db_ci;
@@ -238,6 +260,8 @@ module bdy_hca #(
     .db_sq_valid_o(db_sq_valid), .db_sq_ready_i(db_sq_ready), .db_rq_valid_o(db_rq_valid), .db_rq_ready_i(db_rq_ready),
     .db_idx_o(db_idx), .db_index_o(db_index), .db_cq_valid_o(db_cq_valid), .db_cq_ready_i(db_cq_ready), .db_cq_o(db_cq),
     .db_cq_uar_o(db_cq_uar), .db_cq_bad_i(db_cq_bad),
+    .db_srq_valid_o(db_srq_valid), .db_srq_ready_i(1'b1), .db_srq_o(db_srq), .db_srq_uar_o(db_srq_uar),
+    .db_srq_bad_i(db_srq_bad_q), .db_srq_bad_uar_i(db_srq_bad_uar_q),
     .ev_valid_o(ev_valid[4]), .ev_ready_i(ev_ready[4]), .ev_o(ev[64*4 +: 64]), .viol_o(viol), .idle_o(bar_idle)
   );
 
@@ -272,6 +296,9 @@ module bdy_hca #(
   logic [3:0]             raw_what;
   logic [23:0]            raw_idx;
   logic [511:0]           raw_data;
+  logic [31:0]            viol_limit;
+  logic                   raw_srq_valid;
+  logic [7:0]             raw_srq_idx;
   logic [63:0]            cmd_dma_addr;
   logic [12:0]            cmd_dma_len;
   assign op_tag[7:0] = '0;
@@ -286,6 +313,7 @@ module bdy_hca #(
     .mmio_ready_o(mmio_ready), .mmio_rdata_o(mmio_rdata), .event_o(mcu_event),
     .cmdq_base_i(cmdq_base), .cmdq_log_i(cmdq_log), .cmd_pi_i(cmd_pi), .cmdq_set_i(cmdq_set),
     .dev_st_o(dev_st), .health_o(health), .strict_o(strict), .async_eqn_o(async_eqn),
+    .viol_limit_o(viol_limit), .rd_srq_valid_o(raw_srq_valid), .rd_srq_idx_o(raw_srq_idx), .rd_srq_done_i(1'b0), .rd_srq_data_i('0),
     .rdq_valid_o(rdq_valid[2]), .rdq_ready_i(rdq_ready[2]), .dma_addr_o(cmd_dma_addr), .dma_len_o(cmd_dma_len),
     .rdd_valid_i(rdd_valid[2]), .rdd_data_i(rdd_data), .rdd_last_i(rdd_last), .rdd_err_i(rdd_err),
     .wrq_valid_o(wrq_valid[4]), .wrq_ready_i(wrq_ready[4]), .wrd_valid_o(wrd_valid[4]), .wrd_ready_i(wrd_ready[4]),
@@ -520,5 +548,6 @@ module bdy_hca #(
 
   // Port state and link layer are shown to the driver; there is one framing. Some blocks offer more than is asked of them here.
   logic unused;
-  assign unused = ^{port_eth, port_up, ctx1, ctx_gen, ev_done, opd_valid, rx_wrd_last, sq_wrd_last};
+  assign unused = ^{port_eth, port_up, db_srq, viol_limit, raw_srq_valid, raw_srq_idx, rdd_valid[6], rdq_ready[6], wrq_ready[5],
+                    wrd_ready[5], wrb_valid[5], ctx1, ctx_gen, ev_done, opd_valid, rx_wrd_last, sq_wrd_last};
 endmodule

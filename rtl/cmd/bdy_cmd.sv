@@ -10,7 +10,9 @@ module bdy_cmd #(
   parameter int LogKeys = 13,
   parameter int LogMtt = 16,
   parameter int LogQps = 8,
-  parameter int LogCqs = 8
+  parameter int LogCqs = 8,
+  parameter int LogSrqs = 0,              // 0: no shared receive queues
+  parameter int LogAhs = 8
 ) (
   input  logic          clk_i,
   input  logic          rst_ni,
@@ -35,6 +37,7 @@ module bdy_cmd #(
   output logic [7:0]    health_o,
   output logic          strict_o,
   output logic [7:0]    async_eqn_o,
+  output logic [31:0]   viol_limit_o,
 
   // DMA: read client, write client
   output logic          rdq_valid_o,
@@ -70,6 +73,10 @@ module bdy_cmd #(
   input  logic          rd_done_i,
   input  logic          rd_err_i,
   input  logic [511:0]  rd_data_i,
+  output logic          rd_srq_valid_o,   // a shared receive queue's context is not the pipeline's (what 8)
+  output logic [7:0]    rd_srq_idx_o,
+  input  logic          rd_srq_done_i,
+  input  logic [511:0]  rd_srq_data_i,
 
   // Event port 0
   output logic          ev_valid_o,
@@ -119,6 +126,7 @@ module bdy_cmd #(
       health_o    <= '0;
       strict_o    <= 1'b0;
       async_eqn_o <= 8'hff;
+      viol_limit_o <= '0;
       host_q      <= '0;
       buf_q       <= '0;
       len_q       <= '0;
@@ -139,6 +147,7 @@ module bdy_cmd #(
         if (at(a, bdy_pkg::REG_MCU_HEALTH_OFFSET)) health_o <= mmio_wdata_i[7:0];
         if (at(a, bdy_pkg::REG_MCU_STRICT_OFFSET)) strict_o <= mmio_wdata_i[0];
         if (at(a, bdy_pkg::REG_MCU_ASYNC_EQN_OFFSET)) async_eqn_o <= mmio_wdata_i[7:0];
+        if (at(a, bdy_pkg::REG_MCU_VIOL_LIMIT_OFFSET)) viol_limit_o <= mmio_wdata_i;
         if (at(a, bdy_pkg::REG_MCU_DMA_LO_OFFSET)) host_q[31:0] <= mmio_wdata_i;
         if (at(a, bdy_pkg::REG_MCU_DMA_HI_OFFSET)) host_q[63:32] <= mmio_wdata_i;
         if (at(a, bdy_pkg::REG_MCU_DMA_BUF_OFFSET)) buf_q <= mmio_wdata_i[15:0];
@@ -260,7 +269,12 @@ module bdy_cmd #(
   logic [511:0] rd_data_q;
   logic        rd_go;
   assign rd_go      = reg_wr && at(a, bdy_pkg::REG_MCU_RD_CTRL_OFFSET) && mmio_wdata_i[0] && !rd_busy_q;
-  assign rd_valid_o = rd_busy_q;
+  logic        rd_is_srq, rd_got;
+  assign rd_is_srq      = (LogSrqs != 0) && (rd_what_o == 4'd8);
+  assign rd_valid_o     = rd_busy_q && !rd_is_srq;
+  assign rd_srq_valid_o = rd_busy_q && rd_is_srq;
+  assign rd_srq_idx_o   = rd_idx_o[7:0];
+  assign rd_got         = rd_busy_q && (rd_is_srq ? rd_srq_done_i : rd_done_i);
 
   logic ev_busy_q, ev_sent_q, ev_ended_q, ev_go;
   assign ev_go      = reg_wr && at(a, bdy_pkg::REG_MCU_EVT_CTRL_OFFSET) && mmio_wdata_i[0] && !ev_busy_q;
@@ -305,10 +319,10 @@ module bdy_cmd #(
         rd_ended_q <= 1'b0;
         rd_what_o  <= mmio_wdata_i[7:4];
         rd_idx_o   <= mmio_wdata_i[31:8];
-      end else if (rd_busy_q && rd_done_i) begin
+      end else if (rd_got) begin
         rd_busy_q  <= 1'b0;
         rd_ended_q <= 1'b1;
-        rd_err_q   <= rd_err_i;
+        rd_err_q   <= rd_err_i && !rd_is_srq;
       end
 
       if (ev_go) begin
@@ -324,7 +338,7 @@ module bdy_cmd #(
       end
     end
   end
-  always_ff @(posedge clk_i) if (rd_busy_q && rd_done_i) rd_data_q <= rd_data_i;
+  always_ff @(posedge clk_i) if (rd_got) rd_data_q <= rd_is_srq ? rd_srq_data_i : rd_data_i;
 
   // ------------------------------------------------------------------ events and reads
   logic [31:0] events;
@@ -346,6 +360,8 @@ module bdy_cmd #(
       bdy_pkg::REG_MCU_STRICT_OFFSET: rval = {31'd0, strict_o};
       bdy_pkg::REG_MCU_ASYNC_EQN_OFFSET: rval = {24'd0, async_eqn_o};
       bdy_pkg::REG_MCU_CAP_OFFSET: rval = {8'(LogCqs), 8'(LogQps), 8'(LogMtt), 8'(LogKeys)};
+      bdy_pkg::REG_MCU_VIOL_LIMIT_OFFSET: rval = viol_limit_o;
+      bdy_pkg::REG_MCU_CAP2_OFFSET: rval = {16'd0, 8'(LogAhs), 8'(LogSrqs)};
       bdy_pkg::REG_MCU_CYCLE_LO_OFFSET: rval = cycle_i[31:0];
       bdy_pkg::REG_MCU_CYCLE_HI_OFFSET: rval = cycle_i[63:32];
       bdy_pkg::REG_MCU_DMA_STAT_OFFSET: rval = {30'd0, dma_err_q, dma_done_q};

@@ -83,6 +83,12 @@ module bdy_bar #(
   output logic [63:0]  db_cq_o,
   output logic [7:0]   db_cq_uar_o,
   input  logic         db_cq_bad_i,
+  output logic         db_srq_valid_o,
+  input  logic         db_srq_ready_i,
+  output logic [63:0]  db_srq_o,
+  output logic [7:0]   db_srq_uar_o,
+  input  logic         db_srq_bad_i,      // pulse, any time after the doorbell was taken
+  input  logic [7:0]   db_srq_bad_uar_i,
 
   // Violation report to the event queue: at most one a page until the driver has consumed asynchronous events
   output logic         ev_valid_o,
@@ -117,17 +123,21 @@ module bdy_bar #(
   assign awready_o = take;
   assign wready_o  = take;
 
-  logic        is_uar, is_sq, is_rq, is_cq;
+  logic        is_uar, is_sq, is_rq, is_cq, is_srq;
   logic [11:0] uar_off;
   assign is_uar  = waddr_q[20];
   assign uar_off = waddr_q[11:0];
   assign is_sq   = is_uar && (uar_off == 12'h000);
   assign is_rq   = is_uar && (uar_off == 12'h008);
   assign is_cq   = is_uar && (uar_off == 12'h010);
+  assign is_srq  = is_uar && (uar_off == bdy_pkg::UAR_DB_SRQ[11:0]);
 
+  // The queue itself checks a doorbell that names no queue pair.
+  logic take_unchecked;
+  assign take_unchecked = (awaddr_i[11:0] == 12'h010) || (awaddr_i[11:0] == bdy_pkg::UAR_DB_SRQ[11:0]);
   logic take_uar, take_known, take_ok;
   assign take_uar   = awaddr_i[20];
-  assign take_known = take_uar ? (awaddr_i[11:0] == 12'h000 || awaddr_i[11:0] == 12'h008 || awaddr_i[11:0] == 12'h010)
+  assign take_known = take_uar ? (awaddr_i[11:0] == 12'h000 || awaddr_i[11:0] == 12'h008 || take_unchecked)
                                : (awaddr_i[19:0] < 20'(bdy_pkg::REG_BAR_SIZE));
   assign take_ok    = (awaddr_i[2:0] == 3'd0) && (wstrb_i == 8'hff) && take_known;
 
@@ -148,8 +158,12 @@ module bdy_bar #(
   assign db_cq_valid_o = (st_q == StPush) && is_cq;
   assign db_cq_o       = wdata_q;
   assign db_cq_uar_o   = waddr_q[19:12];
+  assign db_srq_valid_o = (st_q == StPush) && is_srq;
+  assign db_srq_o       = wdata_q;
+  assign db_srq_uar_o   = waddr_q[19:12];
   logic pushed;
-  assign pushed = (db_sq_valid_o && db_sq_ready_i) || (db_rq_valid_o && db_rq_ready_i) || (db_cq_valid_o && db_cq_ready_i);
+  assign pushed = (db_sq_valid_o && db_sq_ready_i) || (db_rq_valid_o && db_rq_ready_i) || (db_cq_valid_o && db_cq_ready_i)
+                  || (db_srq_valid_o && db_srq_ready_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -162,7 +176,7 @@ module bdy_bar #(
         bresp_o  <= take_ok ? 2'b00 : 2'b10;
       end else if (bready_i) bvalid_o <= 1'b0;
       case (st_q)
-        StIdle: if (take) st_q <= (!take_ok) ? StIdle : (!take_uar ? StReg : ((awaddr_i[11:0] == 12'h010) ? StPush : StCtx));
+        StIdle: if (take) st_q <= (!take_ok) ? StIdle : (!take_uar ? StReg : (take_unchecked ? StPush : StCtx));
         StReg: st_q <= StIdle;
         StCtx: st_q <= StCheck;
         StCheck: st_q <= db_ok ? StPush : StIdle;
@@ -275,9 +289,24 @@ module bdy_bar #(
   logic [255:0] told_q;                   // pages reported since asynchronous events were last consumed
   logic         viol;
   logic [7:0]   viol_page_q;
-  assign viol = ((st_q == StCheck) && !db_ok) || db_cq_bad_i;
+  // A CQ's answer comes when the next write may already be here, a shared receive queue's at any time: it waits for a free cycle.
+  logic         here_bad, srq_bad_q;
+  logic [7:0]   cq_page_q, srq_page_q;
+  assign here_bad = (st_q == StCheck) && !db_ok;
+  assign viol     = here_bad || db_cq_bad_i || srq_bad_q;
   logic [7:0]   viol_page;
-  assign viol_page = waddr_q[19:12];
+  assign viol_page = here_bad ? waddr_q[19:12] : (db_cq_bad_i ? cq_page_q : srq_page_q);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      srq_bad_q  <= 1'b0;
+      cq_page_q  <= '0;
+      srq_page_q <= '0;
+    end else begin
+      if (db_cq_valid_o) cq_page_q <= waddr_q[19:12];
+      if (db_srq_bad_i) srq_page_q <= db_srq_bad_uar_i;
+      srq_bad_q <= db_srq_bad_i || (srq_bad_q && (here_bad || db_cq_bad_i));
+    end
+  end
   assign viol_o = viol;
   logic         ev_q;
   assign ev_valid_o = ev_q;
@@ -352,7 +381,7 @@ module bdy_bar #(
     if (rbusy_q) rdata_o <= rok ? rval : '1;
   end
 
-  assign idle_o = (st_q == StIdle) && !awvalid_i && !wvalid_i && !arvalid_i && !rbusy_q && !rvalid_o && !bvalid_o && !ev_q
+  assign idle_o = (st_q == StIdle) && !awvalid_i && !wvalid_i && !arvalid_i && !rbusy_q && !rvalid_o && !bvalid_o && !ev_q && !srq_bad_q
                   && !soft_reset_o && !cmdq_set_o && !eq_db_valid_o;
 
   logic unused;

@@ -3,8 +3,8 @@
 // stalled write never holds a read (H13). Client numbers are those of bdy_hca.
 
 module bdy_dma #(
-  parameter int NRd = 6,
-  parameter int NWr = 5,
+  parameter int NRd = 7,
+  parameter int NWr = 6,
   parameter int IdW = 4
 ) (
   input  logic               clk_i,

@@ -12,9 +12,9 @@
 
 namespace {
 
-constexpr int kRd = 6, kWr = 5;
+constexpr int kRd = 7, kWr = 6;
 constexpr uint64_t kBase = 0x40000000ull - 0x3000;  // crosses a 4 KiB and a 1 GiB line
-constexpr size_t kBytes = 0x8000;
+constexpr size_t kBytes = 0x9000;
 
 template <typename W>
 void put_bits(W &vec, int lsb, int width, uint64_t value) {
