@@ -5,7 +5,8 @@
 module bdy_dma #(
   parameter int NRd = 7,
   parameter int NWr = 6,
-  parameter int IdW = 4
+  parameter int IdW = 4,
+  parameter bit Shallow = 1'b0            // one request a client in flight (H13)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -59,11 +60,12 @@ module bdy_dma #(
   output logic               stuck_o,     // a transfer never answered: the device must go fatal (H3)
   output logic               idle_o
 );
+  localparam int MaxOut = Shallow ? 1 : 4;
   logic rd_stuck, wr_stuck, rd_idle, wr_idle;
   assign stuck_o = rd_stuck || wr_stuck;
   assign idle_o  = rd_idle && wr_idle;
 
-  bdy_dma_rd #(.N(NRd), .IdW(IdW)) u_rd (
+  bdy_dma_rd #(.N(NRd), .IdW(IdW), .MaxOut(MaxOut)) u_rd (
     .clk_i, .rst_ni, .enable_i,
     .rdq_valid_i, .rdq_ready_o, .rdq_addr_i, .rdq_len_i,
     .rdd_valid_o, .rdd_data_o, .rdd_last_o, .rdd_err_o,
@@ -74,7 +76,7 @@ module bdy_dma #(
     .stuck_o(rd_stuck), .idle_o(rd_idle)
   );
 
-  bdy_dma_wr #(.N(NWr), .IdW(IdW)) u_wr (
+  bdy_dma_wr #(.N(NWr), .IdW(IdW), .MaxOut(MaxOut)) u_wr (
     .clk_i, .rst_ni, .enable_i,
     .wrq_valid_i, .wrq_ready_o, .wrq_addr_i, .wrq_len_i,
     .wrd_valid_i, .wrd_ready_o, .wrd_data_i, .wrb_valid_o, .wrb_err_o,
