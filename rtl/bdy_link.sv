@@ -9,7 +9,9 @@
 //
 // Requests and responses share no queue (H13). Latency, throughput and backpressure: see the parts.
 
-module bdy_link (
+module bdy_link #(
+  parameter bit Shallow = 1'b0  // one frame deep everywhere (H13)
+) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  logic [63:0]                   cycle_i,
@@ -71,7 +73,7 @@ module bdy_link (
       .m_valid_o(s_valid[c]), .m_ready_i(s_ready[c]), .m_data_o(s_data[256*c +: 256]), .m_keep_o(s_keep[32*c +: 32]),
       .m_last_o(s_last[c])
     );
-    bdy_deframer u_deframer (
+    bdy_deframer #(.Shallow(Shallow)) u_deframer (
       .clk_i, .rst_ni, .idle_o(deframer_idle[c]), .cycle_i,
       .s_valid_i(m_valid[c]), .s_ready_o(m_ready[c]), .s_data_i(m_data[256*c +: 256]), .s_keep_i(m_keep[32*c +: 32]),
       .s_last_i(m_last[c]),
@@ -85,7 +87,7 @@ module bdy_link (
     );
   end
 
-  bdy_switch u_switch (
+  bdy_switch #(.Shallow(Shallow)) u_switch (
     .clk_i, .rst_ni, .idle_o(switch_idle), .lid_i, .fault_i,
     .rq_s_valid_i(s_valid[0]), .rq_s_ready_o(s_ready[0]), .rq_s_data_i(s_data[255:0]), .rq_s_keep_i(s_keep[31:0]),
     .rq_s_last_i(s_last[0]),

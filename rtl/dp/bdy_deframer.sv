@@ -17,7 +17,8 @@
 //               which frees the buffer of the one before.
 
 module bdy_deframer #(
-  parameter int         NBuf       = 2,
+  parameter bit         Shallow    = 1'b0,            // one frame buffer, one header (H13)
+  parameter int         NBuf       = Shallow ? 1 : 2,
   parameter logic [7:0] Transports = 8'h01  // accepted values of opcode[7:5]: RC
 ) (
   input  logic                          clk_i,

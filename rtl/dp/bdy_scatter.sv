@@ -13,7 +13,7 @@
 
 module bdy_scatter #(
   parameter logic [7:0] TagBase = 8'h00,
-  parameter int         Slots   = 4
+  parameter bit         Shallow = 1'b0   // every list one deep (H13)
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -71,7 +71,7 @@ module bdy_scatter #(
   logic        rng_valid, rng_ready, asked_src_q, asked_dst_q;
   logic [12:0] rng_len, rng_off, cpl_off, cpl_len, src_off_q;
 
-  bdy_sge_walk #(.TagBase(TagBase), .Slots(Slots)) u_walk (
+  bdy_sge_walk #(.TagBase(TagBase), .Shallow(Shallow)) u_walk (
     .clk_i, .rst_ni,
     .start_valid_i, .start_ready_o, .start_num_sge_i, .start_off_i, .start_len_i,
     .start_local_i, .start_rights_i, .start_pd_i, .start_qpn_i, .start_gen_i, .start_chk_len_i,

@@ -9,7 +9,8 @@
 //
 // Latency:      two cycles from start to the first access request, one from its verdict to the
 //               range.
-// Throughput:   one piece or one skipped SGE per cycle; up to Slots verdicts outstanding.
+// Throughput:   one piece or one skipped SGE per cycle; up to Slots verdicts outstanding (Shallow: one
+//               piece at a time).
 // Backpressure: acc_ready_i, rng_ready_i. Verdicts and completions are always taken.
 // Invariants:   a range is handed out only if its verdict granted (H6) and no piece before it was
 //               refused. Every granted verdict is returned exactly once (H3): after the completion
@@ -18,8 +19,9 @@
 //               pieces before any refused one.
 
 module bdy_sge_walk #(
-  parameter logic [7:0] TagBase = 8'h00,  // multiple of Slots
-  parameter int         Slots   = 4       // power of two
+  parameter logic [7:0] TagBase = 8'h00,          // multiple of Slots
+  parameter bit         Shallow = 1'b0,           // every list one deep (H13)
+  parameter int         Slots   = Shallow ? 1 : 4 // power of two
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -62,7 +64,9 @@ module bdy_sge_walk #(
   output logic         done_stale_o
 );
 
-  localparam int SlotW = $clog2(Slots);
+  localparam int SlotW = Slots > 1 ? $clog2(Slots) : 1;
+  localparam int Words = Slots > 1 ? Slots : 2;  // one slot has no address; the second stays unused
+  localparam int FlyDepth = Slots > 1 ? 2 * Slots : 1;
   localparam int UsedW = $clog2(Slots + 1);
 
   // -------------------------------------------- walk: one piece or one SGE passed over per cycle
@@ -171,8 +175,8 @@ module bdy_sge_walk #(
     end else begin
       if (make)             acc_valid_q <= 1'b1;
       else if (acc_ready_i) acc_valid_q <= 1'b0;
-      if (make) tail_q <= tail_q + SlotW'(1);
-      if (pop)  head_q <= head_q + SlotW'(1);
+      if (make && Slots > 1) tail_q <= tail_q + SlotW'(1);
+      if (pop && Slots > 1)  head_q <= head_q + SlotW'(1);
       if (make && !pop) used_q <= used_q + UsedW'(1);
       if (pop && !make) used_q <= used_q - UsedW'(1);
     end
@@ -183,9 +187,9 @@ module bdy_sge_walk #(
   end
 
   // -------------------------------------------- slots: verdicts may overtake each other
-  logic [Slots-1:0] answered_q;
-  logic [12:0]      slot_off_q [Slots];
-  logic [255:0]     verdict_q  [Slots];
+  logic [Words-1:0] answered_q;
+  logic [12:0]      slot_off_q [Words];
+  logic [255:0]     verdict_q  [Words];
   logic [SlotW-1:0] rsp_slot;
 
   assign rsp_slot = acc_rsp_i[bdy_pkg::ACC_RSP_TAG_LSB+:SlotW];
@@ -211,7 +215,7 @@ module bdy_sge_walk #(
   logic [12:0]  head_off, len0, len1;
   logic         fly_ready, fly_valid, fly_last, fly_epoch;
   logic         rng, last_rng, cpl_ret, ret_unused;
-  logic [3:0]   fly_count;
+  logic [$clog2(FlyDepth+1)-1:0] fly_count;
 
   assign head          = verdict_q[head_q];
   assign head_off      = slot_off_q[head_q];
@@ -270,7 +274,7 @@ module bdy_sge_walk #(
   end
 
   // -------------------------------------------- ranges in flight
-  bdy_fifo #(.Width(28), .Depth(2 * Slots)) u_fly (
+  bdy_fifo #(.Width(28), .Depth(FlyDepth)) u_fly (
     .clk_i, .rst_ni,
     .wr_valid_i(rng),
     .wr_ready_o(fly_ready),

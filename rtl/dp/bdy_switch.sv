@@ -18,7 +18,8 @@
 // Invariants:   loopback iff the DLID is ours (H17). Packets leave whole.
 
 module bdy_switch #(
-  parameter int ExtBeats = 512  // room for external frames per channel, power of two
+  parameter bit Shallow  = 1'b0,                // room for one frame of a link in each channel (H13)
+  parameter int ExtBeats = Shallow ? 256 : 512  // that room in beats, power of two, at least one frame's
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,

@@ -627,7 +627,7 @@ module bdy_sq #(
     .sc_stale_i(sc_stale)
   );
 
-  bdy_scatter #(.TagBase(8'h00)) u_scatter (
+  bdy_scatter #(.TagBase(8'h00), .Shallow(Shallow)) u_scatter (
     .clk_i, .rst_ni,
     .idle_o(sc_idle),
     .start_valid_i(sc_valid),

@@ -220,7 +220,7 @@ module bdy_sq_pkt #(
   assign wr_bytes = ga_wr ? ga_bytes : (left > 13'd32) ? 6'd32 : left[5:0];
   assign wr_data  = ga_wr ? ga_data : line_i;
 
-  bdy_gather #(.TagBase(8'h00)) u_gather (
+  bdy_gather #(.TagBase(8'h00), .Shallow(Shallow)) u_gather (
     .clk_i, .rst_ni,
     .idle_o(ga_idle),
     .start_valid_i(st_q == StAsk),

@@ -15,6 +15,13 @@ namespace bench {
 
 using Bytes = std::vector<uint8_t>;
 
+// The models were built with every list one deep.
+#ifdef BDY_SHALLOW
+constexpr bool kShallow = true;
+#else
+constexpr bool kShallow = false;
+#endif
+
 // A test's seed: BINDERY_SEED when set, else fixed; printed on failure by the scope.
 inline uint64_t seed()
 {

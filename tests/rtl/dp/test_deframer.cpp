@@ -201,12 +201,18 @@ TEST_F(Deframer, H17KeepsAWaitingPacketWholeWhileAnEndlessFramePasses)
         packet::Packet p = packet::random_packet(r, BDY_BTH_OP_SEND_ONLY, 4096);
         p.grh = false; // its payload begins in the buffer's first line
         in.push(packet::frame(p, packet::kLid, gids));
-        in.push(r.bytes(20000));
+        if (!bench::kShallow) {
+            in.push(r.bytes(20000));
+        }
         hold = true;
         run();
         hold = false;
         run();
         expect(p);
+        if (bench::kShallow) { // no second buffer: the link waits
+            in.push(r.bytes(20000));
+            run();
+        }
         in.push(packet::frame(first, packet::kLid, gids));
         run();
         expect(first);
